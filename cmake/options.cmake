@@ -1,0 +1,37 @@
+# Compiler options that every target of the project shares.
+add_library(plimsoll_options INTERFACE)
+target_include_directories(plimsoll_options INTERFACE ${PROJECT_SOURCE_DIR}/include
+                                                      ${PROJECT_SOURCE_DIR}/src)
+target_compile_options(
+  plimsoll_options
+  INTERFACE -Wall
+            -Wextra
+            -Wpedantic
+            -Wshadow
+            -Wconversion
+            -Wno-sign-conversion
+            -Werror
+            -fno-math-errno
+            -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 reports uninitialised reads inside std::variant and std::optional that do not happen.
+  target_compile_options(plimsoll_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict
+                                                    -Wno-stringop-overflow -Wno-array-bounds)
+endif()
+# fmt is taken header-only: Debian ships no static library of it, and the program is static.
+target_compile_definitions(plimsoll_options INTERFACE FMT_HEADER_ONLY=1
+                                                      PLIMSOLL_VERSION="${PROJECT_VERSION}")
+find_package(Threads REQUIRED)
+target_link_libraries(plimsoll_options INTERFACE Threads::Threads)
+if(PLIMSOLL_SANITIZE)
+  target_compile_options(plimsoll_options INTERFACE -fsanitize=${PLIMSOLL_SANITIZE}
+                                                    -fno-omit-frame-pointer -g1)
+  target_link_options(plimsoll_options INTERFACE -fsanitize=${PLIMSOLL_SANITIZE})
+  target_compile_definitions(plimsoll_options INTERFACE PLIMSOLL_SANITIZED=1)
+endif()
+if(PLIMSOLL_FUZZ)
+  target_compile_options(plimsoll_options INTERFACE -fsanitize=fuzzer-no-link,address,undefined
+                                                    -fno-omit-frame-pointer -g1)
+  target_link_options(plimsoll_options INTERFACE -fsanitize=address,undefined)
+  target_compile_definitions(plimsoll_options INTERFACE PLIMSOLL_SANITIZED=1)
+endif()
