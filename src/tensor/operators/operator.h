@@ -4,9 +4,10 @@
 //
 // Operators come in two kinds:
 //   planned   inference gives exact output types and shapes from input types, shapes and (some)
-//             input values; `run` computes into outputs that the plan has placed. If inference needs
-//             a value that is not known yet (Reshape's shape, NonZero's data), `require_value` says
-//             so and the planner ends the stage there: once the value is computed it asks again.
+//             input values; `run` computes into outputs that the plan has placed. If inference
+//             needs a value that is not known yet (Reshape's shape, NonZero's data),
+//             `require_value` says so and the planner ends the stage there: once the value is
+//             computed it asks again.
 //   dynamic   sequences, optionals, Loop, Scan: executed between stages, with outputs that the
 //             runner owns. (If is neither: its condition is required, then the branch is inlined.)
 #pragma once
@@ -94,8 +95,8 @@ struct SequenceValue;
 class DynamicContext;  // operators/dynamic.h
 
 struct Operator {
-  std::string_view domain;  ///< "" for ai.onnx
-  std::string_view name;
+  std::string_view domain = "";  ///< "" for ai.onnx
+  std::string_view name = "";
   int since_version = 1;  ///< the first opset version this definition holds for
   /// Throws Error(bad_input) for types, shapes or attributes that the standard forbids.
   void (*infer)(InferContext&) = nullptr;
