@@ -45,7 +45,6 @@ class Timeline {
   [[nodiscard]] std::vector<Phase> phases() const;
 
  private:
-  struct State;
   mutable std::mutex mutex_;
   std::vector<Event> events_;
   std::size_t capacity_;
@@ -53,6 +52,7 @@ class Timeline {
   double last_probe_ = -1;
   std::uint64_t last_resident_ = 0;
   std::uint64_t last_peak_ = 0;
+  std::uint64_t last_ledger_ = 0;
 };
 
 }  // namespace plimsoll::memory
