@@ -9,8 +9,8 @@
 
 namespace plimsoll {
 
-/// The numbers are ONNX's TensorProto.DataType (onnx.proto), so that a file's value casts over after
-/// `element_type_from_onnx` has checked it.
+/// The numbers are ONNX's TensorProto.DataType (onnx.proto), so that a file's value casts over
+/// after `element_type_from_onnx` has checked it.
 enum class ElementType : std::uint8_t {
   undefined = 0,
   f32 = 1,
@@ -35,7 +35,8 @@ enum class ElementType : std::uint8_t {
 [[nodiscard]] std::string_view element_name(ElementType type) noexcept;
 /// The inverse of element_name.
 [[nodiscard]] std::optional<ElementType> element_type_from_name(std::string_view name) noexcept;
-/// Checks a TensorProto.DataType; nothing for types this build does not know (complex, float8, int4).
+/// Checks a TensorProto.DataType; nothing for types this build does not know (complex, float8,
+/// int4).
 [[nodiscard]] std::optional<ElementType> element_type_from_onnx(std::int64_t value) noexcept;
 [[nodiscard]] bool is_floating(ElementType type) noexcept;          ///< f16, bf16, f32, f64
 [[nodiscard]] bool is_signed_integer(ElementType type) noexcept;    ///< i8 … i64

@@ -10,7 +10,8 @@
 
 namespace plimsoll {
 
-/// Read-only, contiguous, row-major. Does not own `data`; whoever hands it out says how long it lives.
+/// Read-only, contiguous, row-major. Does not own `data`; whoever hands it out says how long it
+/// lives.
 struct ConstTensorView {
   ElementType type = ElementType::undefined;
   Shape shape;
@@ -48,7 +49,9 @@ struct TensorView {
   [[nodiscard]] std::span<T> span() const noexcept {
     return {reinterpret_cast<T*>(data), static_cast<std::size_t>(shape.elements())};
   }
-  operator ConstTensorView() const noexcept { return {type, shape, data}; }  // NOLINT: a view widens
+  operator ConstTensorView() const noexcept {
+    return {type, shape, data};
+  }  // NOLINT: a view widens
 };
 
 }  // namespace plimsoll

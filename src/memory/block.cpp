@@ -36,7 +36,9 @@ Block& Block::operator=(Block&& other) noexcept {
   return *this;
 }
 
-Block::~Block() { reset(); }
+Block::~Block() {
+  reset();
+}
 
 void Block::reset() noexcept {
   if (data_ != nullptr) munmap(data_, mapped_);
@@ -59,8 +61,8 @@ std::expected<Block, Refusal> Block::allocate(Budget& budget, std::uint64_t byte
 
   // For 2 MiB alignment a little more address space is mapped and the ends are cut off again.
   const std::uint64_t slack = huge == HugePages::always ? huge_page_bytes : 0;
-  void* mapping = mmap(nullptr, mapped + slack, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* mapping =
+      mmap(nullptr, mapped + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) {
     return std::unexpected(Refusal{
         budget.path(),

@@ -38,7 +38,9 @@ Reservation& Reservation::operator=(Reservation&& other) noexcept {
   return *this;
 }
 
-Reservation::~Reservation() { release(); }
+Reservation::~Reservation() {
+  release();
+}
 
 void Reservation::release() noexcept {
   if (budget_ != nullptr) {
@@ -170,7 +172,9 @@ std::shared_ptr<void> Budget::register_rebuildable(
           }};
 }
 
-std::uint64_t Budget::limit() const noexcept { return limit_; }
+std::uint64_t Budget::limit() const noexcept {
+  return limit_;
+}
 
 std::uint64_t Budget::used() const noexcept {
   const std::scoped_lock lock(root_->mutex);

@@ -1,6 +1,7 @@
 // The tree of allowances under the limit. Why it exists: every large claim on memory (weights,
 // window, activations, code, stacks) is made here before it is made of the kernel, so that running
-// out is an answer and not a crash. May touch: the standard library, plimsoll/refusal.h, timeline.h.
+// out is an answer and not a crash. May touch: the standard library, plimsoll/refusal.h,
+// timeline.h.
 //
 //   process ─┬─ base          the program itself, measured
 //            ├─ weights
@@ -80,7 +81,8 @@ class Budget : public std::enable_shared_from_this<Budget> {
   [[nodiscard]] std::uint64_t available() const noexcept;
   [[nodiscard]] std::string path() const;  ///< "process/session/window"
 
-  /// Test hook: the n-th reservation from now (1-based) anywhere under this root is refused; 0 = off.
+  /// Test hook: the n-th reservation from now (1-based) anywhere under this root is refused; 0 =
+  /// off.
   void refuse_nth_reservation(std::uint64_t n) noexcept;
 
  private:

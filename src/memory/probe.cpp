@@ -68,9 +68,8 @@ MachineMemory probe_machine() {
 CgroupMemory probe_cgroup() {
   std::array<char, 4096> own{};
   std::array<char, 32768> mounts{};
-  const std::vector<CgroupFolder> folders =
-      find_cgroup_folders(read_file("/proc/self/cgroup", own),
-                          read_file("/proc/self/mountinfo", mounts));
+  const std::vector<CgroupFolder> folders = find_cgroup_folders(
+      read_file("/proc/self/cgroup", own), read_file("/proc/self/mountinfo", mounts));
   CgroupMemory result;
   for (const CgroupFolder& folder : folders) {
     result.version = folder.version;

@@ -46,8 +46,8 @@ struct CgroupMemory {
 /// /proc/meminfo and /proc/pressure/memory.
 struct MachineMemory {
   std::uint64_t total_bytes = 0;
-  std::uint64_t available_bytes = 0;              // MemAvailable
-  std::optional<double> pressure_some_avg10;      // percent, PSI
+  std::uint64_t available_bytes = 0;          // MemAvailable
+  std::optional<double> pressure_some_avg10;  // percent, PSI
   std::optional<double> pressure_full_avg10;
 };
 [[nodiscard]] MachineMemory probe_machine();

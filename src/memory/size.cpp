@@ -36,8 +36,8 @@ constexpr double largest_size = 1152921504606846976.0;  // 2^60
 
 std::uint64_t parse_size(std::string_view text, std::uint64_t whole_bytes) {
   double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number,
-                                            std::chars_format::fixed);
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
   if (error != std::errc{} || !std::isfinite(number) || number <= 0) fail_size(text);
   std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
   while (suffix.starts_with(' ')) suffix.remove_prefix(1);

@@ -54,9 +54,13 @@ void Timeline::record(Kind kind, std::string_view budget, std::string_view purpo
                      ledger_bytes, last_resident_, last_peak_});
 }
 
-void Timeline::begin_phase(std::string_view name) { record(Kind::phase, name, {}, 0, 0); }
+void Timeline::begin_phase(std::string_view name) {
+  record(Kind::phase, name, {}, 0, 0);
+}
 
-void Timeline::sample() { record(Kind::sample, {}, {}, 0, 0); }
+void Timeline::sample() {
+  record(Kind::sample, {}, {}, 0, 0);
+}
 
 std::vector<Timeline::Event> Timeline::events() const {
   const std::scoped_lock lock(mutex_);

@@ -17,12 +17,12 @@ class Timeline {
   struct Event {
     double seconds = 0;  // since the timeline began
     Kind kind = Kind::sample;
-    std::string budget;               // path; the phase's name for Kind::phase
+    std::string budget;  // path; the phase's name for Kind::phase
     std::string purpose;
-    std::int64_t delta_bytes = 0;     // + reserve, − release
-    std::uint64_t ledger_bytes = 0;   // the root's use after this event
-    std::uint64_t resident_bytes = 0; // VmRSS at this event (sampled at most every millisecond)
-    std::uint64_t peak_bytes = 0;     // VmHWM at this event
+    std::int64_t delta_bytes = 0;      // + reserve, − release
+    std::uint64_t ledger_bytes = 0;    // the root's use after this event
+    std::uint64_t resident_bytes = 0;  // VmRSS at this event (sampled at most every millisecond)
+    std::uint64_t peak_bytes = 0;      // VmHWM at this event
   };
 
   explicit Timeline(std::size_t capacity = 4096);

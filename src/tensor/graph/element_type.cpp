@@ -38,9 +38,13 @@ const Entry& entry(ElementType type) noexcept {
 
 }  // namespace
 
-std::size_t element_size(ElementType type) noexcept { return entry(type).size; }
+std::size_t element_size(ElementType type) noexcept {
+  return entry(type).size;
+}
 
-std::string_view element_name(ElementType type) noexcept { return entry(type).name; }
+std::string_view element_name(ElementType type) noexcept {
+  return entry(type).name;
+}
 
 std::optional<ElementType> element_type_from_name(std::string_view name) noexcept {
   for (const Entry& candidate : entries) {

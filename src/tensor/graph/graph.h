@@ -1,5 +1,6 @@
 // The graph as imported: names resolved to value numbers, nothing specialised yet. Why it exists:
-// every later piece (specialising, fusing, planning) reads this one form. May touch: stored_tensor.h.
+// every later piece (specialising, fusing, planning) reads this one form. May touch:
+// stored_tensor.h.
 //
 // Ownership: a Graph owns its nodes and values; subgraphs are owned by the attribute that holds
 // them; weights are shared, immutable references.
@@ -45,9 +46,9 @@ using AttributeValue =
 
 struct Node {
   std::string op_type;
-  std::string domain;  ///< "" for ai.onnx
-  std::string name;    ///< may be empty; see label()
-  int opset = 0;       ///< version of `domain` that the model imports
+  std::string domain;            ///< "" for ai.onnx
+  std::string name;              ///< may be empty; see label()
+  int opset = 0;                 ///< version of `domain` that the model imports
   std::vector<ValueId> inputs;   ///< no_value where omitted
   std::vector<ValueId> outputs;  ///< no_value where omitted
   std::map<std::string, AttributeValue, std::less<>> attributes;

@@ -1,5 +1,6 @@
 // A graph specialised for given shapes: every value has one known type and shape. Why it exists:
-// fusing, layout and planning work on concrete numbers only. May touch: graph.h, operators/operator.h.
+// fusing, layout and planning work on concrete numbers only. May touch: graph.h,
+// operators/operator.h.
 //
 // One Program is one stage: the part of the model whose shapes are known now. Values keep their
 // numbers from stage to stage of one Instance (see specialize.h).
@@ -50,10 +51,10 @@ struct ProgramValue {
   TensorType type;
   ValueKind kind = ValueKind::absent;
   Layout layout = Layout::row_major;
-  ConstantBytes constant;            ///< for constants, and inputs whose small value is known
-  std::optional<WeightView> weight;  ///< for weights
-  const std::byte* memory = nullptr; ///< for materialised tensors; null for sequences
-  bool dynamic = false;              ///< a sequence or optional: only dynamic operators read it
+  ConstantBytes constant;             ///< for constants, and inputs whose small value is known
+  std::optional<WeightView> weight;   ///< for weights
+  const std::byte* memory = nullptr;  ///< for materialised tensors; null for sequences
+  bool dynamic = false;               ///< a sequence or optional: only dynamic operators read it
 };
 
 struct KernelNode;  // plan/kernel_node.h: what fusion made of one or more nodes
@@ -71,7 +72,8 @@ struct ProgramNode {
 struct Program {
   std::vector<ProgramValue> values;
   std::vector<ProgramNode> nodes;  ///< in execution order
-  std::vector<ValueId> live_out;   ///< needed after this stage: model outputs and later stages' reads
+  std::vector<ValueId>
+      live_out;  ///< needed after this stage: model outputs and later stages' reads
 };
 
 }  // namespace plimsoll::tensor

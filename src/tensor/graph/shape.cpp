@@ -23,8 +23,8 @@ Shape::Shape(std::span<const std::int64_t> dimensions) {
   }
   rank_ = static_cast<std::uint8_t>(dimensions.size());
   std::copy(dimensions.begin(), dimensions.end(), dims_.begin());
-  // A zero anywhere makes the product 0, but the other dimensions are multiplied elsewhere (strides,
-  // partial products), so their product must fit as well.
+  // A zero anywhere makes the product 0, but the other dimensions are multiplied elsewhere
+  // (strides, partial products), so their product must fit as well.
   std::int64_t product = 1;
   for (std::int64_t dimension : dimensions) {
     if (dimension < 0) {
@@ -38,7 +38,9 @@ Shape::Shape(std::span<const std::int64_t> dimensions) {
   }
 }
 
-std::int64_t Shape::elements() const noexcept { return product(0, rank_); }
+std::int64_t Shape::elements() const noexcept {
+  return product(0, rank_);
+}
 
 std::int64_t Shape::product(std::size_t first, std::size_t last) const noexcept {
   std::int64_t result = 1;

@@ -15,7 +15,8 @@ bool is_small_input(const TensorType& type) {
 
 std::optional<ConstTensorView> known_value(Program& program, ValueId id) {
   ProgramValue& value = program.values[id];
-  if (value.constant) return ConstTensorView{value.type.element, value.type.shape, value.constant->data()};
+  if (value.constant)
+    return ConstTensorView{value.type.element, value.type.shape, value.constant->data()};
   if (value.kind == ValueKind::materialised && value.memory != nullptr) {
     return ConstTensorView{value.type.element, value.type.shape, value.memory};
   }
@@ -137,8 +138,8 @@ void Instance::add_nodes(const std::shared_ptr<const Graph>& graph,
     return mapped;
   };
   for (const Node& node : graph->nodes) {
-    destination.push_back({std::shared_ptr<const Node>(graph, &node), map(node.inputs),
-                           map(node.outputs), scope});
+    destination.push_back(
+        {std::shared_ptr<const Node>(graph, &node), map(node.inputs), map(node.outputs), scope});
   }
 }
 
@@ -154,8 +155,8 @@ void Instance::set_input(ValueId graph_value, const InputFacts& facts) {
   value.dynamic = facts.dynamic;
   value.constant = nullptr;
   if (facts.value != nullptr) {
-    const std::size_t bytes = static_cast<std::size_t>(facts.type.shape.elements()) *
-                              element_size(facts.type.element);
+    const std::size_t bytes =
+        static_cast<std::size_t>(facts.type.shape.elements()) * element_size(facts.type.element);
     value.constant =
         std::make_shared<const std::vector<std::byte>>(facts.value, facts.value + bytes);
   }
@@ -247,9 +248,8 @@ Program& Instance::advance() {
   std::ranges::sort(program_.live_out);
   const auto tail = std::ranges::unique(program_.live_out);
   program_.live_out.erase(tail.begin(), tail.end());
-  std::erase_if(program_.live_out, [&](ValueId id) {
-    return program_.values[id].kind != ValueKind::activation;
-  });
+  std::erase_if(program_.live_out,
+                [&](ValueId id) { return program_.values[id].kind != ValueKind::activation; });
   remove_dead_nodes();
   return program_;
 }
@@ -271,16 +271,17 @@ Instance::Outcome Instance::process(const Pending& pending, std::vector<Pending>
   }
   resolved.op = table_.find(node.domain, node.op_type, node.opset);
   if (resolved.op == nullptr) {
-    fail_unsupported(fmt::format(
-        "operator '{}' of domain '{}' (opset {}) is not supported by this build; 'plimsoll inspect' "
-        "lists the operators a model needs",
-        node.op_type, node.domain.empty() ? "ai.onnx" : node.domain, node.opset));
+    fail_unsupported(
+        fmt::format("operator '{}' of domain '{}' (opset {}) is not supported by this build; "
+                    "'plimsoll inspect' "
+                    "lists the operators a model needs",
+                    node.op_type, node.domain.empty() ? "ai.onnx" : node.domain, node.opset));
   }
   if (resolved.op->execute != nullptr) return defer("runs between stages");
   for (ValueId id : resolved.inputs) {
     if (id != no_value && program_.values[id].dynamic) {
-      fail_input(fmt::format("input '{}' is a sequence, a tensor is needed",
-                             program_.values[id].name));
+      fail_input(
+          fmt::format("input '{}' is a sequence, a tensor is needed", program_.values[id].name));
     }
   }
   if (node.domain.empty() && node.op_type == "Identity") {
@@ -293,7 +294,8 @@ Instance::Outcome Instance::process(const Pending& pending, std::vector<Pending>
     resolved.op->infer(context);
     if (resolved.op->scratch != nullptr) scratch_bytes = resolved.op->scratch(context);
   } catch (const ValueNeeded& needed) {
-    const ValueId id = needed.input < resolved.inputs.size() ? resolved.inputs[needed.input] : no_value;
+    const ValueId id =
+        needed.input < resolved.inputs.size() ? resolved.inputs[needed.input] : no_value;
     return defer(fmt::format("its shape depends on the computed value '{}'",
                              id == no_value ? "?" : program_.values[id].name));
   }
@@ -304,7 +306,7 @@ Instance::Outcome Instance::process(const Pending& pending, std::vector<Pending>
     }
     ProgramValue& value = program_.values[resolved.outputs[index]];
     value.type = *context.outputs()[index];
-    checked_bytes(value.type.shape, element_size(value.type.element), value.name.c_str());
+    (void)checked_bytes(value.type.shape, element_size(value.type.element), value.name.c_str());
     value.kind = ValueKind::activation;
   }
   if (view_of_weight(Pending{pending.node, resolved.inputs, pending.outputs, nullptr})) {
@@ -468,15 +470,17 @@ std::vector<ValueId> Instance::pending_reads() const {
   return result;
 }
 
-std::string Instance::waiting_for() const { return waiting_for_; }
+std::string Instance::waiting_for() const {
+  return waiting_for_;
+}
 
 void Instance::remove_dead_nodes() {
   std::vector<bool> needed(program_.values.size(), false);
   for (ValueId id : program_.live_out) needed[id] = true;
   std::vector<ProgramNode> kept;
   for (auto node = program_.nodes.rbegin(); node != program_.nodes.rend(); ++node) {
-    const bool live = std::ranges::any_of(
-        node->outputs, [&](ValueId id) { return id != no_value && needed[id]; });
+    const bool live = std::ranges::any_of(node->outputs,
+                                          [&](ValueId id) { return id != no_value && needed[id]; });
     if (!live) continue;
     for (ValueId id : node->inputs) {
       if (id != no_value) needed[id] = true;

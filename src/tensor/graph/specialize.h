@@ -3,9 +3,9 @@
 // May touch: graph/, operators/.
 //
 // How it goes: nodes are taken in order. One whose input types are known is inferred; one whose
-// inputs are all small and known is folded (bounded, see fold_limit_bytes); Identity, and Transpose,
-// Reshape or Cast of a weight, become views; an If with a known condition is replaced by its
-// branch. A node that needs a value not computed yet is left pending, with all that reads it.
+// inputs are all small and known is folded (bounded, see fold_limit_bytes); Identity, and
+// Transpose, Reshape or Cast of a weight, become views; an If with a known condition is replaced by
+// its branch. A node that needs a value not computed yet is left pending, with all that reads it.
 #pragma once
 
 #include <map>
@@ -16,9 +16,9 @@
 
 namespace plimsoll::tensor {
 
-/// Folding keeps a result only up to this size, and reads stored tensors only up to it. Large enough
-/// for shape arithmetic, biases and normalisation vectors (4,096 floats); the largest model at hand
-/// (rxnmap, 1,500 nodes) folds 70 KB in all.
+/// Folding keeps a result only up to this size, and reads stored tensors only up to it. Large
+/// enough for shape arithmetic, biases and normalisation vectors (4,096 floats); the largest model
+/// at hand (rxnmap, 1,500 nodes) folds 70 KB in all.
 inline constexpr std::uint64_t fold_limit_bytes = 16 * 1024;
 
 /// What is known of a graph input.
@@ -27,8 +27,8 @@ struct InputFacts {
   const std::byte* value = nullptr;  ///< where small (see small_input) and given
   bool dynamic = false;              ///< a sequence
 };
-/// Inputs whose values may decide shapes and branches, and so belong to the plan's key: integers and
-/// booleans of rank 0 or 1 with at most 16 elements (sampling rates, target shapes).
+/// Inputs whose values may decide shapes and branches, and so belong to the plan's key: integers
+/// and booleans of rank 0 or 1 with at most 16 elements (sampling rates, target shapes).
 [[nodiscard]] bool is_small_input(const TensorType& type);
 
 /// One run of a graph, stage by stage.

@@ -13,7 +13,8 @@ class RangeBody {
  public:
   template <typename F>
   RangeBody(const F& f)  // NOLINT: converts on purpose, like a function reference
-      : object_(&f), call_([](const void* object, std::int64_t begin, std::int64_t end, int thread) {
+      : object_(&f),
+        call_([](const void* object, std::int64_t begin, std::int64_t end, int thread) {
           (*static_cast<const F*>(object))(begin, end, thread);
         }) {}
   void operator()(std::int64_t begin, std::int64_t end, int thread) const {
