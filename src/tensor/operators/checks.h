@@ -1,11 +1,13 @@
 // What inference of nearly every operator checks. Why it exists: one wording for each kind of
-// fault, and no operator forgets one. May touch: operator.h.
+// fault, and no operator forgets one. May touch: operator.h,
+// dispatch.h.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "tensor/operators/dispatch.h"
 #include "tensor/operators/operator.h"
 
 namespace plimsoll::tensor {
@@ -42,6 +44,12 @@ inline constexpr TypeSet numeric_types = float_types | integer_types;
 inline constexpr TypeSet boolean_type{ElementType::boolean};
 inline constexpr TypeSet all_types = numeric_types | boolean_type;
 inline constexpr TypeSet index_types{ElementType::i32, ElementType::i64};
+
+/// The types of a list as a set for checks.
+template <typename... Ts>
+constexpr TypeSet set_of(Types<Ts...> /*types*/) {
+  return TypeSet{element_of<Ts>...};
+}
 
 /// Throws Error(bad_input) unless the node has between `least` and `most` inputs (trailing ones may
 /// be omitted) and each of the first `least` is there.

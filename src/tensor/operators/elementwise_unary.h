@@ -14,12 +14,6 @@ void register_unary_math(OperatorTable& table);
 void register_activations(OperatorTable& table);
 void register_predicates(OperatorTable& table);
 
-/// The types of a list as a set for checks.
-template <typename... Ts>
-constexpr TypeSet set_of(Types<Ts...> /*types*/) {
-  return TypeSet{element_of<Ts>...};
-}
-
 template <typename Op>
 Op make_functor(const Node& node) {
   if constexpr (std::is_constructible_v<Op, const Node&>) {

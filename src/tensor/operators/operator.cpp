@@ -21,6 +21,9 @@ OperatorTable make_builtin() {
   OperatorTable table;
   register_elementwise_unary(table);
   register_elementwise_binary(table);
+  register_casting(table);
+  register_shaping(table);
+  register_reduction(table);
   return table;
 }
 
