@@ -31,6 +31,7 @@ class WireReader {
   };
   /// False at the end of the current message.
   [[nodiscard]] bool next(Field& field);
+  [[nodiscard]] bool at_end() const { return position_ >= end_; }
   [[nodiscard]] std::uint64_t varint();
   [[nodiscard]] std::uint32_t fixed32();
   [[nodiscard]] std::uint64_t fixed64();
