@@ -103,9 +103,9 @@ struct Operator {
   void (*run)(RunContext&) = nullptr;
   /// Scratch bytes for one run (may be null: none). Called after infer with the same context.
   std::uint64_t (*scratch)(const InferContext&) = nullptr;
-  /// Output 0 may share memory with this input when it has the same bytes and no later reader; −1:
-  /// never. Only for operators that read element i before they write element i, whatever the
-  /// thread.
+  /// Output 0 may share memory with this input when it has the same bytes, no later reader, and no
+  /// other input of the node is the same value; −1: never. Only for operators that read element i
+  /// of it before they write element i, whatever the thread.
   int in_place_input = -1;
   /// For dynamic operators; infer and run are then null.
   void (*execute)(DynamicContext&) = nullptr;
