@@ -10,6 +10,7 @@
 
 #include "memory/block.h"
 #include "tensor/graph/program.h"
+#include "tensor/kernels/packing.h"
 
 namespace plimsoll::tensor {
 
@@ -31,6 +32,9 @@ struct Encoding {
   [[nodiscard]] std::string name() const;  ///< for reports: "f32 plain", "f32 panels of 16"
   friend bool operator==(const Encoding&, const Encoding&) = default;
 };
+
+/// The layout of one group's panels.
+[[nodiscard]] kernels::PanelLayout panel_layout(const Encoding& encoding);
 
 /// A weight in memory, encoded. Immutable once made; shared by all that use it.
 struct EncodedWeight {

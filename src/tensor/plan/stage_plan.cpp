@@ -1,0 +1,253 @@
+#include "tensor/plan/stage_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tensor/graph/specialize.h"
+#include "tensor/plan/kernel_node.h"
+
+namespace plimsoll::tensor {
+namespace {
+
+/// Same bytes, same order: the output is the input under another shape.
+bool is_view(const ProgramNode& node) {
+  if (node.kernel != nullptr || !node.definition->domain.empty()) return false;
+  const std::string& op = node.definition->op_type;
+  return op == "Reshape" || op == "Squeeze" || op == "Unsqueeze" || op == "Flatten" ||
+         op == "Identity";
+}
+
+std::uint64_t value_bytes(const ProgramValue& value) {
+  return checked_bytes(value.type.shape, element_size(value.type.element), value.name.c_str());
+}
+
+/// A node as the operators' scratch function sees it after inference.
+class SizedContext : public InferContext {
+ public:
+  SizedContext(Program& program, const ProgramNode& node) : program_(program), node_(node) {}
+  [[nodiscard]] const Node& node() const override { return *node_.definition; }
+  [[nodiscard]] const TensorType& input(std::size_t index) const override {
+    return program_.values[node_.inputs.at(index)].type;
+  }
+  [[nodiscard]] std::optional<ConstTensorView> known_value(std::size_t index) const override {
+    return tensor::known_value(program_, node_.inputs.at(index));
+  }
+  void set_output(std::size_t, ElementType, const Shape&) override {}
+
+ private:
+  Program& program_;
+  const ProgramNode& node_;
+};
+
+/// Memory that one or more values share: views, and outputs computed in place.
+struct Buffer {
+  std::uint64_t bytes = 0;
+  std::int32_t first = 0;
+  std::int32_t last = 0;
+  bool external = false;  ///< not in the arena
+};
+
+class StagePlanner {
+ public:
+  StagePlanner(Program& program, const StageOptions& options)
+      : program_(program),
+        options_(options),
+        buffer_of_(program.values.size(), none),
+        place_of_(program.values.size()) {}
+
+  StagePlan plan() {
+    last_use_.assign(program_.values.size(), -1);
+    for (std::size_t step = 0; step < program_.nodes.size(); ++step) {
+      for (ValueId id : program_.nodes[step].inputs) {
+        if (id != no_value) last_use_[id] = static_cast<std::int32_t>(step);
+      }
+    }
+    const auto end = static_cast<std::int32_t>(program_.nodes.size());
+    for (ValueId id : program_.live_out) last_use_[id] = end;
+    for (std::size_t step = 0; step < program_.nodes.size(); ++step) {
+      add_step(static_cast<std::uint32_t>(step));
+    }
+    place_in_arena();
+    for (const WeightUse& weight : plan_.weights) plan_.weight_bytes += weight.encoding.bytes;
+    for (ValueId id : program_.live_out) plan_.live_out.emplace(id, resolved(place_of_[id]));
+    return std::move(plan_);
+  }
+
+ private:
+  static constexpr std::uint32_t none = UINT32_MAX;
+
+  Place external(ValueId id) {
+    auto& externals = plan_.externals;
+    const auto found = std::ranges::find(externals, id);
+    const auto index = static_cast<std::uint32_t>(found - externals.begin());
+    if (found == externals.end()) externals.push_back(id);
+    return {Place::Kind::external, 0, index, nullptr};
+  }
+
+  Place weight(ValueId id, const Encoding& encoding) {
+    const WeightView& view = *program_.values[id].weight;
+    for (std::size_t index = 0; index < plan_.weights.size(); ++index) {
+      WeightUse& use = plan_.weights[index];
+      if (use.view == view && use.encoding == encoding) {
+        ++use.uses;
+        return {Place::Kind::weight, 0, static_cast<std::uint32_t>(index), nullptr};
+      }
+    }
+    plan_.weights.push_back({id, view, encoding, 1});
+    return {Place::Kind::weight, 0, static_cast<std::uint32_t>(plan_.weights.size() - 1), nullptr};
+  }
+
+  Place input_place(const ProgramNode& node, std::size_t index) {
+    const ValueId id = node.inputs[index];
+    if (id == no_value) return {};
+    ProgramValue& value = program_.values[id];
+    switch (value.kind) {
+      case ValueKind::constant:
+        return {Place::Kind::constant, 0, 0, value.constant->data()};
+      case ValueKind::materialised:
+        return {Place::Kind::constant, 0, 0, value.memory};
+      case ValueKind::input:
+        return external(id);
+      case ValueKind::weight: {
+        if (value.weight->stored->type == ElementType::undefined ||
+            value.weight->stored->type == ElementType::string) {
+          fail_unsupported(fmt::format("{}: tensor '{}' has an element type that is not supported",
+                                       node.label(), value.name));
+        }
+        const Encoding encoding = node.kernel != nullptr
+                                      ? node.kernel->encoding(index, *value.weight)
+                                      : plain_encoding(value.type);
+        // Small ones may have been read already, while shapes were worked out.
+        if (encoding.kind == Encoding::Kind::plain && known_value(program_, id)) {
+          return {Place::Kind::constant, 0, 0, program_.values[id].constant->data()};
+        }
+        return weight(id, encoding);
+      }
+      case ValueKind::activation:
+        return place_of_[id];
+      case ValueKind::absent:
+        break;
+    }
+    fail_internal(fmt::format("{}: value '{}' has no place", node.label(), value.name));
+  }
+
+  bool may_share(ValueId id, std::int32_t step) const {
+    const std::uint32_t buffer = buffer_of_[id];
+    return program_.values[id].kind == ValueKind::activation && buffer != none &&
+           buffers_[buffer].last <= step && !buffers_[buffer].external;
+  }
+
+  void add_step(std::uint32_t step_number) {
+    const ProgramNode& node = program_.nodes[step_number];
+    const auto step = static_cast<std::int32_t>(step_number);
+    PlannedStep planned;
+    planned.node = step_number;
+    if (is_view(node)) {
+      const ValueId from = node.inputs[0];
+      const ValueId to = node.outputs[0];
+      place_of_[to] = input_place(node, 0);
+      buffer_of_[to] = program_.values[from].kind == ValueKind::activation ? buffer_of_[from] : none;
+      if (buffer_of_[to] != none) {
+        Buffer& buffer = buffers_[buffer_of_[to]];
+        buffer.last = std::max(buffer.last, last_use_[to]);
+      }
+      return;  // nothing to run
+    }
+    for (std::size_t index = 0; index < node.inputs.size(); ++index) {
+      planned.inputs.push_back(input_place(node, index));
+    }
+    const int in_place = node.kernel != nullptr ? node.kernel->in_place_input()
+                                                : node.op->in_place_input;
+    for (std::size_t index = 0; index < node.outputs.size(); ++index) {
+      const ValueId id = node.outputs[index];
+      if (id == no_value) {
+        planned.outputs.emplace_back();
+        continue;
+      }
+      const std::uint64_t bytes = value_bytes(program_.values[id]);
+      planned.output_bytes += bytes;
+      const std::int32_t last = std::max(last_use_[id], step);
+      const bool is_external = std::ranges::find(options_.external_outputs, id) !=
+                               options_.external_outputs.end();
+      if (is_external) {
+        buffers_.push_back({bytes, step, last, true});
+        buffer_of_[id] = static_cast<std::uint32_t>(buffers_.size() - 1);
+        place_of_[id] = external(id);
+        planned.outputs.push_back(place_of_[id]);
+        continue;
+      }
+      if (index == 0 && in_place >= 0 && static_cast<std::size_t>(in_place) < node.inputs.size()) {
+        const ValueId source = node.inputs[static_cast<std::size_t>(in_place)];
+        if (source != no_value && may_share(source, step) &&
+            buffers_[buffer_of_[source]].bytes == bytes && bytes != 0 &&
+            value_bytes(program_.values[source]) == bytes) {
+          buffer_of_[id] = buffer_of_[source];
+          buffers_[buffer_of_[id]].last = last;
+          place_of_[id] = place_of_[source];
+          planned.outputs.push_back(place_of_[id]);
+          continue;
+        }
+      }
+      buffers_.push_back({bytes, step, last, false});
+      buffer_of_[id] = static_cast<std::uint32_t>(buffers_.size() - 1);
+      // The buffer's number stands for its offset until the arena is laid out.
+      place_of_[id] = {Place::Kind::arena, buffers_.size() - 1, 0, nullptr};
+      planned.outputs.push_back(place_of_[id]);
+    }
+    if (node.kernel != nullptr) {
+      planned.scratch_bytes = node.kernel->scratch_bytes(options_.threads);
+    } else if (node.op->scratch != nullptr) {
+      planned.scratch_bytes = node.op->scratch(SizedContext(program_, node));
+    }
+    buffers_.push_back({planned.scratch_bytes, step, step, false});
+    planned.scratch_offset = buffers_.size() - 1;
+    plan_.steps.push_back(std::move(planned));
+  }
+
+  void place_in_arena() {
+    std::vector<BufferLife> lives;
+    lives.reserve(buffers_.size());
+    for (const Buffer& buffer : buffers_) {
+      lives.push_back({buffer.external ? 0 : buffer.bytes, buffer.first, buffer.last});
+    }
+    layout_ = plan_arena(lives);
+    plan_.arena_bytes = layout_.bytes;
+    plan_.arena_lower_bound = layout_.lower_bound;
+    for (PlannedStep& step : plan_.steps) {
+      for (Place& place : step.inputs) place = resolved(place);
+      for (Place& place : step.outputs) place = resolved(place);
+      step.scratch_offset = layout_.offsets[step.scratch_offset];
+    }
+  }
+
+  [[nodiscard]] Place resolved(Place place) const {
+    if (place.kind == Place::Kind::arena) place.offset = layout_.offsets[place.offset];
+    return place;
+  }
+
+  Program& program_;
+  const StageOptions& options_;
+  StagePlan plan_;
+  std::vector<Buffer> buffers_;
+  std::vector<std::uint32_t> buffer_of_;
+  std::vector<Place> place_of_;
+  std::vector<std::int32_t> last_use_;
+  ArenaLayout layout_;
+};
+
+}  // namespace
+
+Encoding plain_encoding(const TensorType& type) {
+  Encoding encoding;
+  encoding.kind = Encoding::Kind::plain;
+  encoding.element = type.element;
+  encoding.bytes = checked_bytes(type.shape, element_size(type.element), "weight");
+  return encoding;
+}
+
+StagePlan plan_stage(Program& program, const StageOptions& options) {
+  return StagePlanner(program, options).plan();
+}
+
+}  // namespace plimsoll::tensor

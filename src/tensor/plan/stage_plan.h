@@ -1,0 +1,68 @@
+// A program with places for everything: which step reads and writes where. Why it exists: the peak
+// of a stage is known from it before anything is allocated. May touch: graph/program.h, arena.h,
+// kernel_node.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "tensor/encode/encoding.h"
+#include "tensor/graph/program.h"
+#include "tensor/plan/arena.h"
+
+namespace plimsoll::tensor {
+
+/// Where a value is during a stage.
+struct Place {
+  enum class Kind : std::uint8_t {
+    none,      ///< an omitted operand
+    arena,     ///< `offset` bytes into the arena
+    external,  ///< number `index` of the memories that the caller of the run gives
+    constant,  ///< `memory`: planned bytes or an earlier stage's
+    weight,    ///< number `index` of StagePlan::weights
+  };
+  Kind kind = Kind::none;
+  std::uint64_t offset = 0;
+  std::uint32_t index = 0;
+  const std::byte* memory = nullptr;
+};
+
+struct WeightUse {
+  ValueId value = no_value;
+  WeightView view;
+  Encoding encoding;
+  std::uint32_t uses = 0;
+};
+
+struct PlannedStep {
+  std::uint32_t node = 0;  ///< index into the program's nodes
+  std::vector<Place> inputs;
+  std::vector<Place> outputs;
+  std::uint64_t scratch_bytes = 0;
+  std::uint64_t scratch_offset = 0;  ///< in the arena
+  std::uint64_t output_bytes = 0;
+};
+
+struct StagePlan {
+  std::vector<PlannedStep> steps;
+  std::vector<WeightUse> weights;
+  /// Values that the caller gives memory for, in order of Place::index: inputs that are read, and
+  /// outputs that were asked to be external.
+  std::vector<ValueId> externals;
+  std::unordered_map<ValueId, Place> live_out;
+  std::uint64_t arena_bytes = 0;
+  std::uint64_t arena_lower_bound = 0;
+  std::uint64_t weight_bytes = 0;  ///< encoded
+};
+
+struct StageOptions {
+  int threads = 1;
+  std::vector<ValueId> external_outputs;
+};
+
+/// Places every value of `program`. Reads program.values' constants (small weights included).
+[[nodiscard]] StagePlan plan_stage(Program& program, const StageOptions& options);
+
+}  // namespace plimsoll::tensor
