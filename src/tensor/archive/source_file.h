@@ -16,6 +16,16 @@ class SourceFile {
  public:
   /// Throws Error(bad_input) naming the path for: missing, no permission, a directory, not regular.
   [[nodiscard]] static std::shared_ptr<const SourceFile> open(const std::string& path);
+  /// Opens `location` below `folder`, and nothing outside of it: an absolute location, "..", or a
+  /// symbolic link that leads out is an Error(bad_input), as is all that `open` refuses. Links are
+  /// followed one by one on open descriptors, so a path that changes meanwhile cannot slip through.
+  /// A symbolic link in `folder` itself is followed.
+  [[nodiscard]] static std::shared_ptr<const SourceFile> open_below(const std::string& folder,
+                                                                    const std::string& location);
+  /// A nameless file in memory that holds a copy of `bytes`; `name` is used in messages. For models
+  /// that a program holds in memory, and for tests.
+  [[nodiscard]] static std::shared_ptr<const SourceFile> from_memory(
+      std::string name, std::span<const std::byte> bytes);
   SourceFile(const SourceFile&) = delete;
   SourceFile& operator=(const SourceFile&) = delete;
   ~SourceFile();
@@ -29,7 +39,8 @@ class SourceFile {
   [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
 
  private:
-  SourceFile(std::string path, int descriptor, std::uint64_t size, std::int64_t modified);
+  /// Takes over an open descriptor; throws Error(bad_input) unless it is a regular file.
+  SourceFile(std::string path, int descriptor);
   std::string path_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;

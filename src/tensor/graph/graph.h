@@ -29,7 +29,9 @@ struct Dimension {
   std::string symbol;       ///< may be empty
 };
 
-/// A declared type (graph inputs, outputs, value_info).
+/// A declared type of a graph's input or output, or a TypeProto attribute. (value_info of inner
+/// values is not kept: types are inferred, and a file's claims about them could be wrong.) For
+/// sequences and optionals `element` and `dimensions` are those of the tensors within.
 struct DeclaredType {
   enum class Kind : std::uint8_t { tensor, sequence, optional };
   Kind kind = Kind::tensor;
@@ -39,10 +41,16 @@ struct DeclaredType {
 
 struct Graph;
 
+/// An attribute of a kind that no covered operator has (sparse tensors, lists of graphs …). Reading
+/// it throws Error(unsupported).
+struct UnsupportedAttribute {
+  std::string kind;
+};
+
 using AttributeValue =
     std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>,
                  std::vector<std::string>, std::shared_ptr<const StoredTensor>,
-                 std::shared_ptr<const Graph>>;
+                 std::shared_ptr<const Graph>, DeclaredType, UnsupportedAttribute>;
 
 struct Node {
   std::string op_type;
@@ -71,7 +79,9 @@ struct Node {
 struct Value {
   std::string name;
   std::optional<DeclaredType> declared;
-  /// Set for initialisers and Constants; shared between values that are aliases of one weight.
+  /// Set for initialisers, Constants and what Identity makes of them; shared between values that
+  /// are aliases of one weight. A subgraph that reads a weight of an enclosing graph has it here,
+  /// not in its captures.
   std::shared_ptr<const StoredTensor> stored;
 };
 
@@ -86,7 +96,7 @@ struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;  ///< topologically ordered: the importer checks or sorts, cycles refused
   std::vector<ValueId> inputs;   ///< without those that an initialiser gives a value
-  std::vector<ValueId> outputs;  ///< an output may be an input or an initialiser
+  std::vector<ValueId> outputs;  ///< an output may be an input, an initialiser or a capture
   std::vector<Capture> captures;
 };
 

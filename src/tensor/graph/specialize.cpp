@@ -279,6 +279,12 @@ Instance::Outcome Instance::process(const Pending& pending, std::vector<Pending>
   }
   if (resolved.op->execute != nullptr) return defer("runs between stages");
   for (ValueId id : resolved.inputs) {
+    if (id != no_value && program_.values[id].weight) {
+      const StoredTensor& stored = *program_.values[id].weight->stored;
+      if (const auto* unreadable = std::get_if<Unreadable>(&stored.source)) {
+        fail_unsupported(fmt::format("input '{}': {}", stored.name, unreadable->reason));
+      }
+    }
     if (id != no_value && program_.values[id].dynamic) {
       fail_input(
           fmt::format("input '{}' is a sequence, a tensor is needed", program_.values[id].name));

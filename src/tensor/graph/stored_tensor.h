@@ -49,20 +49,28 @@ struct Splat {
 using SmallBytes = std::vector<std::byte>;
 /// Not part of the model: bound to an archive entry `scope::key` before planning.
 struct Unbound {};
+/// A tensor that this build cannot read (int4, complex, strings …). Kept so that a model which
+/// carries one without using it still runs; reading it throws Error(unsupported) with `reason`, a
+/// sentence. `type` is undefined unless it is string; `shape` holds as far as it could be read.
+struct Unreadable {
+  std::string reason;
+};
 
 struct StoredTensor {
   std::string name;
   ElementType type = ElementType::undefined;  ///< what the graph sees
   Shape shape;
   StorageType storage;
-  std::variant<FileRange, SmallBytes, Splat, Unbound> source;
+  std::variant<FileRange, SmallBytes, Splat, Unbound, Unreadable> source;
 
   [[nodiscard]] std::uint64_t bytes() const {
     return checked_bytes(shape, element_size(type), name.c_str());
   }
   [[nodiscard]] std::uint64_t source_bytes() const;  ///< bytes at the source
   /// Decodes elements [first, first + count) into `destination` as `type`, row-major. For varint
-  /// storage `first` must be 0. Reads through a stack buffer of 16 KiB at most.
+  /// storage `first` must be 0. Reads through a stack buffer of 16 KiB at most. A bool is 0 or 1
+  /// whatever the file holds. Between floating types the storage type is converted; other
+  /// conversions, blocks and Unreadable throw Error(unsupported).
   void read(std::int64_t first, std::int64_t count, std::byte* destination) const;
 };
 
