@@ -23,7 +23,10 @@ OperatorTable make_builtin() {
   register_elementwise_binary(table);
   register_casting(table);
   register_shaping(table);
+  register_indexing(table);
   register_reduction(table);
+  register_generation(table);
+  register_selection(table);
   return table;
 }
 
