@@ -44,8 +44,7 @@ void walk_source(const WeightView& view, std::span<std::byte> window,
     stored.read(first, count, window.data());
     std::int64_t done = 0;
     while (done < count) {
-      const std::int64_t left_in_row =
-          axes.empty() ? 1 : row - run.index[fast];
+      const std::int64_t left_in_row = axes.empty() ? 1 : row - run.index[fast];
       run.count = std::min(left_in_row, count - done);
       run.data = window.data() + static_cast<std::size_t>(done) * width;
       consume(run);

@@ -1,6 +1,6 @@
 // Reading a weight in the order of its source, through a bounded window. Why it exists: whatever
-// layout the destination has, a file is read forward and each byte once. May touch: graph/program.h,
-// memory/block.h.
+// layout the destination has, a file is read forward and each byte once. May touch:
+// graph/program.h, memory/block.h.
 #pragma once
 
 #include <array>

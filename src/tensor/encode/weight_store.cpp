@@ -100,17 +100,16 @@ void encode_panels(const WeightView& view, const Encoding& encoding, std::span<s
 }
 
 /// [C, 1, taps] → [taps][C].
-void encode_depthwise(const WeightView& view, const Encoding& encoding,
-                      std::span<std::byte> window, std::byte* destination) {
+void encode_depthwise(const WeightView& view, const Encoding& encoding, std::span<std::byte> window,
+                      std::byte* destination) {
   const std::size_t width = element_size(encoding.element);
   walk_source(view, window, [&](const SourceRun& run) {
     for (std::int64_t index = 0; index < run.count; ++index) {
       const std::int64_t c = run.index[0] + (run.axis == 0 ? index : 0);
       const std::int64_t t = run.index[2] + (run.axis == 2 ? index : 0);
       scatter(run.data + static_cast<std::size_t>(index) * element_size(view.stored->type),
-              view.stored->type,
-              destination + static_cast<std::size_t>(t * encoding.n + c) * width, encoding.element,
-              1, 1);
+              view.stored->type, destination + static_cast<std::size_t>(t * encoding.n + c) * width,
+              encoding.element, 1, 1);
     }
   });
 }
@@ -125,9 +124,15 @@ void encode_weight(const WeightView& view, const Encoding& encoding, std::span<s
                    std::byte* destination) {
   try {
     switch (encoding.kind) {
-      case Encoding::Kind::plain: encode_plain(view, window, destination); return;
-      case Encoding::Kind::panels: encode_panels(view, encoding, window, destination); return;
-      case Encoding::Kind::depthwise: encode_depthwise(view, encoding, window, destination); return;
+      case Encoding::Kind::plain:
+        encode_plain(view, window, destination);
+        return;
+      case Encoding::Kind::panels:
+        encode_panels(view, encoding, window, destination);
+        return;
+      case Encoding::Kind::depthwise:
+        encode_depthwise(view, encoding, window, destination);
+        return;
     }
   } catch (Error& error) {
     error.add_context(fmt::format("weight '{}'", view.stored->name));
@@ -137,9 +142,12 @@ void encode_weight(const WeightView& view, const Encoding& encoding, std::span<s
 
 std::string Encoding::name() const {
   switch (kind) {
-    case Kind::plain: return fmt::format("{} plain", element_name(element));
-    case Kind::panels: return fmt::format("{} panels of {}", element_name(element), panel);
-    case Kind::depthwise: return fmt::format("{} taps by channels", element_name(element));
+    case Kind::plain:
+      return fmt::format("{} plain", element_name(element));
+    case Kind::panels:
+      return fmt::format("{} panels of {}", element_name(element), panel);
+    case Kind::depthwise:
+      return fmt::format("{} taps by channels", element_name(element));
   }
   return {};
 }

@@ -1,6 +1,6 @@
-// The encoded weights of a model, each held once. Why it exists: sessions share weights, and a weight
-// is encoded through a bounded window so that source and result are never both in memory. May touch:
-// encoding.h, source_walk.h, memory/.
+// The encoded weights of a model, each held once. Why it exists: sessions share weights, and a
+// weight is encoded through a bounded window so that source and result are never both in memory.
+// May touch: encoding.h, source_walk.h, memory/.
 #pragma once
 
 #include <expected>

@@ -1,6 +1,6 @@
-// A node that the planner made for a kernel: one or more graph nodes fused, with packed weights or a
-// layout of its own. Why it exists: the runner treats all of them alike, and the strip planner asks
-// each how its rows depend on its inputs' rows. May touch: graph/program.h, encode/encoding.h,
+// A node that the planner made for a kernel: one or more graph nodes fused, with packed weights or
+// a layout of its own. Why it exists: the runner treats all of them alike, and the strip planner
+// asks each how its rows depend on its inputs' rows. May touch: graph/program.h, encode/encoding.h,
 // kernels/.
 #pragma once
 
@@ -22,8 +22,8 @@ struct RowRange {
   friend bool operator==(const RowRange&, const RowRange&) = default;
 };
 
-/// An operand at run time. Channels-last images are dense unless `ring_rows` says that only the last
-/// rows are kept: row y of the one batch item is then at y mod ring_rows.
+/// An operand at run time. Channels-last images are dense unless `ring_rows` says that only the
+/// last rows are kept: row y of the one batch item is then at y mod ring_rows.
 struct KernelOperand {
   TensorType type;
   std::byte* data = nullptr;  ///< inputs are read only; null where omitted

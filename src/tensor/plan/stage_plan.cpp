@@ -147,7 +147,8 @@ class StagePlanner {
       const ValueId from = node.inputs[0];
       const ValueId to = node.outputs[0];
       place_of_[to] = input_place(node, 0);
-      buffer_of_[to] = program_.values[from].kind == ValueKind::activation ? buffer_of_[from] : none;
+      buffer_of_[to] =
+          program_.values[from].kind == ValueKind::activation ? buffer_of_[from] : none;
       if (buffer_of_[to] != none) {
         Buffer& buffer = buffers_[buffer_of_[to]];
         buffer.last = std::max(buffer.last, last_use_[to]);
@@ -157,8 +158,8 @@ class StagePlanner {
     for (std::size_t index = 0; index < node.inputs.size(); ++index) {
       planned.inputs.push_back(input_place(node, index));
     }
-    const int in_place = node.kernel != nullptr ? node.kernel->in_place_input()
-                                                : node.op->in_place_input;
+    const int in_place =
+        node.kernel != nullptr ? node.kernel->in_place_input() : node.op->in_place_input;
     for (std::size_t index = 0; index < node.outputs.size(); ++index) {
       const ValueId id = node.outputs[index];
       if (id == no_value) {
@@ -168,8 +169,8 @@ class StagePlanner {
       const std::uint64_t bytes = value_bytes(program_.values[id]);
       planned.output_bytes += bytes;
       const std::int32_t last = std::max(last_use_[id], step);
-      const bool is_external = std::ranges::find(options_.external_outputs, id) !=
-                               options_.external_outputs.end();
+      const bool is_external =
+          std::ranges::find(options_.external_outputs, id) != options_.external_outputs.end();
       if (is_external) {
         buffers_.push_back({bytes, step, last, true});
         buffer_of_[id] = static_cast<std::uint32_t>(buffers_.size() - 1);

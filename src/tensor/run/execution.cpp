@@ -1,0 +1,569 @@
+#include "tensor/run/execution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "plimsoll/error.h"
+#include "tensor/plan/kernel_node.h"
+
+namespace plimsoll::tensor {
+namespace {
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// One step's operands for a graph operator.
+class StepContext : public RunContext {
+ public:
+  StepContext(const Node& node, std::span<const KernelOperand> inputs,
+              std::span<const KernelOperand> outputs, std::span<std::byte> scratch,
+              kernels::ThreadPool& threads)
+      : node_(node), inputs_(inputs), outputs_(outputs), scratch_(scratch), threads_(threads) {}
+  [[nodiscard]] const Node& node() const override { return node_; }
+  [[nodiscard]] ConstTensorView input(std::size_t index) const override {
+    const KernelOperand& operand = inputs_[index];
+    return {operand.type.element, operand.type.shape, operand.data};
+  }
+  [[nodiscard]] TensorView output(std::size_t index) const override {
+    const KernelOperand& operand = outputs_[index];
+    return {operand.type.element, operand.type.shape, operand.data};
+  }
+  [[nodiscard]] std::span<std::byte> scratch() const override { return scratch_; }
+  [[nodiscard]] kernels::ThreadPool& threads() const override { return threads_; }
+
+ private:
+  const Node& node_;
+  std::span<const KernelOperand> inputs_;
+  std::span<const KernelOperand> outputs_;
+  std::span<std::byte> scratch_;
+  kernels::ThreadPool& threads_;
+};
+
+std::size_t type_bytes(const TensorType& type) {
+  return static_cast<std::size_t>(type.shape.elements()) * element_size(type.element);
+}
+
+}  // namespace
+
+/// A planned stage and the memory it runs in.
+struct Execution::Stage {
+  StagePlan plan;
+  std::vector<std::shared_ptr<const EncodedWeight>> weights;
+  bool loaded = false;
+  memory::Block arena;
+};
+
+Execution::Execution(std::shared_ptr<const Graph> graph, ExecutionServices services)
+    : graph_(std::move(graph)),
+      services_(std::move(services)),
+      inputs_(graph_->inputs.size()),
+      input_known_(graph_->inputs.size(), false),
+      output_memory_(graph_->outputs.size(), nullptr) {}
+
+Execution::~Execution() = default;
+
+void Execution::check_cancelled() const {
+  if (services_.cancelled != nullptr && services_.cancelled->load(std::memory_order_relaxed)) {
+    throw Error(ErrorKind::failure, "cancelled");
+  }
+}
+
+void Execution::set_input(std::size_t index, const ExecutionValue& value, bool value_known) {
+  ExecutionValue& input = inputs_[index];
+  const bool decides = value_known && value.sequence == nullptr && is_small_input(value.type);
+  bool same = input.type == value.type && !value.sequence && !input.sequence &&
+              input_known_[index] == value_known && value.absent == input.absent;
+  if (same && decides) {
+    const ProgramValue* known =
+        instance_ ? &instance_->program().values[instance_->program_value(graph_->inputs[index])]
+                  : nullptr;
+    same = known != nullptr && known->constant &&
+           std::memcmp(known->constant->data(), value.data, type_bytes(value.type)) == 0;
+  }
+  input = value;
+  input_known_[index] = value_known;
+  if (!same) {
+    first_.reset();
+    instance_.reset();
+  }
+}
+
+void Execution::set_output(std::size_t index, std::byte* memory) {
+  // Whether an output is external belongs to the plan; where it is does not.
+  if ((memory == nullptr) != (output_memory_[index] == nullptr)) {
+    first_.reset();
+    instance_.reset();
+  }
+  output_memory_[index] = memory;
+}
+
+Program& Execution::program() {
+  return instance_->program();
+}
+bool Execution::complete_after_first_stage() const {
+  return instance_->complete();
+}
+std::string Execution::waiting_for() const {
+  return instance_->waiting_for();
+}
+
+const StagePlan& Execution::plan_first_stage() {
+  if (first_ != nullptr && !ran_past_first_) return first_->plan;
+  instance_ = std::make_unique<Instance>(graph_, *services_.operators);
+  ran_past_first_ = false;
+  kept_.clear();
+  sequences_.clear();
+  absent_optional_.clear();
+  for (std::size_t index = 0; index < inputs_.size(); ++index) {
+    const ExecutionValue& input = inputs_[index];
+    const bool dynamic = input.sequence != nullptr || input.absent;
+    if (input.type.element == ElementType::undefined && !dynamic) {
+      fail_input(
+          fmt::format("input '{}' is not given", graph_->values[graph_->inputs[index]].name));
+    }
+    InputFacts facts{input.type, nullptr, dynamic};
+    if (input_known_[index] && !dynamic && is_small_input(input.type)) facts.value = input.data;
+    instance_->set_input(graph_->inputs[index], facts);
+  }
+  Program& program = instance_->advance();
+  if (services_.transform) services_.transform(program);
+  StageOptions options;
+  options.threads = services_.threads->threads();
+  if (instance_->complete()) {
+    const std::vector<ValueId> outputs = instance_->outputs();
+    for (std::size_t index = 0; index < outputs.size(); ++index) {
+      if (output_memory_[index] != nullptr && std::ranges::count(outputs, outputs[index]) == 1) {
+        options.external_outputs.push_back(outputs[index]);
+      }
+    }
+  }
+  auto stage = std::make_unique<Stage>();
+  stage->plan = plan_stage(program, options);
+  first_ = std::move(stage);
+  return first_->plan;
+}
+
+std::expected<void, Refusal> Execution::load() {
+  (void)plan_first_stage();
+  return load(*first_);
+}
+
+std::expected<void, Refusal> Execution::load(Stage& stage) {
+  if (stage.loaded) return {};
+  std::uint64_t total = 0;
+  std::uint64_t done = 0;
+  bool missing = false;
+  for (const WeightUse& use : stage.plan.weights) {
+    total += use.encoding.bytes;
+    missing = missing || services_.weights->find(use.view, use.encoding) == nullptr;
+  }
+  memory::Block window;
+  if (missing) {
+    auto block = memory::Block::allocate(*services_.budget, services_.window_bytes, "window");
+    if (!block) return std::unexpected(std::move(block.error()));
+    window = std::move(*block);
+  }
+  stage.weights.clear();
+  for (const WeightUse& use : stage.plan.weights) {
+    check_cancelled();
+    auto weight = services_.weights->get(use.view, use.encoding, window.bytes());
+    if (!weight) return std::unexpected(std::move(weight.error()));
+    stage.weights.push_back(std::move(*weight));
+    done += use.encoding.bytes;
+    if (services_.progress && total != 0) {
+      services_.progress("encode", static_cast<double>(done) / static_cast<double>(total));
+    }
+  }
+  stage.loaded = true;
+  return {};
+}
+
+std::expected<void, Refusal> Execution::run() {
+  (void)plan_first_stage();
+  profile_.clear();
+  outputs_.clear();
+  try {
+    Stage* stage = first_.get();
+    std::unique_ptr<Stage> later;
+    for (;;) {
+      const bool last = instance_->complete();
+      if (auto loaded = load(*stage); !loaded) return loaded;
+      if (services_.begin_phase) services_.begin_phase("run");
+      if (auto ran = run_stage(*stage, last); !ran) return ran;
+      if (last) break;
+      ran_past_first_ = true;
+      bool progressed = !stage->plan.steps.empty();
+      // Sequences and loops run as long as any is ready; then the next stage is specialised.
+      for (;;) {
+        const std::vector<ProgramNode> ready = instance_->take_ready_dynamic();
+        if (ready.empty()) break;
+        for (const ProgramNode& node : ready) run_dynamic(node);
+        progressed = true;
+      }
+      const std::string before = instance_->waiting_for();
+      Program& program = instance_->advance();
+      if (services_.transform) services_.transform(program);
+      if (!progressed && program.nodes.empty() && !instance_->complete()) {
+        fail_internal("the model cannot go on: " + before);
+      }
+      later = std::make_unique<Stage>();
+      later->plan = plan_stage(program, {services_.threads->threads(), {}});
+      if (!last && stage == first_.get()) first_->arena.reset();
+      stage = later.get();
+    }
+    collect_outputs();
+    if (later != nullptr) last_stage_ = std::move(later);
+  } catch (OutOfBudget& refused) {
+    return std::unexpected(std::move(refused.refusal));
+  }
+  return {};
+}
+
+std::expected<void, Refusal> Execution::run_stage(Stage& stage, bool last) {
+  if (stage.arena.size() < stage.plan.arena_bytes) {
+    auto block = memory::Block::allocate(*services_.budget, stage.plan.arena_bytes, "activations");
+    if (!block) return std::unexpected(std::move(block.error()));
+    stage.arena = std::move(*block);
+  }
+  run_steps(stage);
+  Program& program = instance_->program();
+  for (const auto& [id, place] : stage.plan.live_out) {
+    const ProgramValue value = program.values[id];
+    const std::byte* from = nullptr;
+    switch (place.kind) {
+      case Place::Kind::arena:
+        from = stage.arena.data() + place.offset;
+        break;
+      case Place::Kind::constant:
+        from = place.memory;
+        break;
+      case Place::Kind::external:
+        from = external_memory(stage.plan.externals[place.index]);
+        break;
+      case Place::Kind::weight:
+        from = stage.weights[place.index]->data();
+        break;
+      case Place::Kind::none:
+        continue;
+    }
+    if (last) {
+      instance_->materialise(id, value.type, from, false);
+      continue;
+    }
+    auto copy = allocate(value.type, fmt::format("'{}' between stages", value.name));
+    if (const std::size_t bytes = type_bytes(value.type); bytes != 0) {
+      std::memcpy(copy->data(), from, bytes);
+    }
+    keep(id, std::move(copy));
+  }
+  return {};
+}
+
+std::byte* Execution::external_memory(ValueId id) const {
+  for (std::size_t index = 0; index < graph_->inputs.size(); ++index) {
+    if (instance_->resolve(instance_->program_value(graph_->inputs[index])) == id) {
+      // Inputs are only read; kernels take one pointer type for all operands.
+      return const_cast<std::byte*>(inputs_[index].data);  // NOLINT
+    }
+  }
+  const std::vector<ValueId> outputs = instance_->outputs();
+  for (std::size_t index = 0; index < outputs.size(); ++index) {
+    if (outputs[index] == id && output_memory_[index] != nullptr) return output_memory_[index];
+  }
+  fail_internal("an external value has no memory");
+}
+
+void Execution::run_steps(Stage& stage) {
+  const Program& program = instance_->program();
+  std::vector<std::byte*> externals;
+  externals.reserve(stage.plan.externals.size());
+  for (ValueId id : stage.plan.externals) externals.push_back(external_memory(id));
+  const auto operand = [&](const Place& place, ValueId id) {
+    KernelOperand result;
+    if (id == no_value) return result;
+    result.type = program.values[id].type;
+    switch (place.kind) {
+      case Place::Kind::none:
+        break;
+      case Place::Kind::arena:
+        result.data = stage.arena.data() + place.offset;
+        break;
+      case Place::Kind::external:
+        result.data = externals[place.index];
+        break;
+      case Place::Kind::constant:
+        result.data = const_cast<std::byte*>(place.memory);  // NOLINT: inputs are only read
+        break;
+      case Place::Kind::weight:
+        result.data = const_cast<std::byte*>(stage.weights[place.index]->data());  // NOLINT
+        break;
+    }
+    return result;
+  };
+  std::vector<KernelOperand> inputs;
+  std::vector<KernelOperand> outputs;
+  const double origin = now_seconds();
+  std::size_t done = 0;
+  for (const PlannedStep& step : stage.plan.steps) {
+    check_cancelled();
+    const ProgramNode& node = program.nodes[step.node];
+    inputs.clear();
+    outputs.clear();
+    for (std::size_t index = 0; index < step.inputs.size(); ++index) {
+      inputs.push_back(operand(step.inputs[index], node.inputs[index]));
+    }
+    for (std::size_t index = 0; index < step.outputs.size(); ++index) {
+      outputs.push_back(operand(step.outputs[index], node.outputs[index]));
+    }
+    const std::span<std::byte> scratch(stage.arena.data() + step.scratch_offset,
+                                       step.scratch_bytes);
+    const double begin = profiling_ ? now_seconds() : 0;
+    try {
+      if (node.kernel != nullptr) {
+        node.kernel->run({inputs, outputs, scratch, *services_.threads});
+      } else {
+        StepContext context(*node.definition, inputs, outputs, scratch, *services_.threads);
+        node.op->run(context);
+      }
+    } catch (Error& error) {
+      error.add_context(node.label());
+      throw;
+    }
+    if (profiling_) {
+      profile_.push_back({node.label(), node.kernel ? node.kernel->name : node.definition->op_type,
+                          begin - origin, now_seconds() - begin, step.output_bytes});
+    }
+    ++done;
+    if (services_.progress) {
+      services_.progress("run",
+                         static_cast<double>(done) / static_cast<double>(stage.plan.steps.size()));
+    }
+  }
+}
+
+std::shared_ptr<OwnedTensor> Execution::allocate(const TensorType& type, std::string_view purpose) {
+  auto tensor = std::make_shared<OwnedTensor>();
+  tensor->type = type;
+  const std::uint64_t bytes =
+      checked_bytes(type.shape, element_size(type.element), "a computed tensor");
+  if (bytes >= memory::smallest_block_bytes) {
+    auto block = memory::Block::allocate(*services_.budget, bytes, purpose);
+    if (!block) {
+      block.error().stage = instance_ ? instance_->waiting_for() : std::string();
+      throw OutOfBudget{std::move(block.error())};
+    }
+    tensor->block = std::move(*block);
+  } else {
+    tensor->heap.resize(std::max<std::uint64_t>(bytes, 1));
+  }
+  return tensor;
+}
+
+void Execution::keep(ValueId id, std::shared_ptr<const OwnedTensor> tensor) {
+  instance_->materialise(id, tensor->type, tensor->data(), false);
+  if (kept_.size() <= id) kept_.resize(id + 1);
+  kept_[id] = std::move(tensor);
+}
+
+DynamicValue Execution::dynamic_value(ValueId id) {
+  const ProgramValue& value = instance_->program().values[id];
+  if (id < absent_optional_.size() && absent_optional_[id]) return std::monostate{};
+  if (id < sequences_.size() && sequences_[id]) return sequences_[id];
+  if (id < kept_.size() && kept_[id]) return kept_[id];
+  for (std::size_t index = 0; index < inputs_.size(); ++index) {
+    if (instance_->resolve(instance_->program_value(graph_->inputs[index])) != id) continue;
+    if (inputs_[index].absent) return std::monostate{};
+    if (inputs_[index].sequence) return inputs_[index].sequence;
+    if (inputs_[index].owner) return inputs_[index].owner;
+    auto copy = allocate(value.type, "an input of a loop or sequence");
+    if (const std::size_t bytes = type_bytes(value.type); bytes != 0) {
+      std::memcpy(copy->data(), inputs_[index].data, bytes);
+    }
+    return std::shared_ptr<const OwnedTensor>(std::move(copy));
+  }
+  auto copy = allocate(value.type, "an operand of a loop or sequence");
+  const std::size_t bytes = type_bytes(value.type);
+  if (auto known = known_value(instance_->program(), id)) {
+    if (bytes != 0) std::memcpy(copy->data(), known->data, bytes);
+  } else if (value.kind == ValueKind::weight) {
+    std::vector<std::byte> window(64 * 1024);
+    encode_weight(*value.weight, plain_encoding(value.type), window, copy->data());
+  } else {
+    fail_internal(fmt::format("value '{}' is not there", value.name));
+  }
+  return std::shared_ptr<const OwnedTensor>(std::move(copy));
+}
+
+/// A dynamic operator's view of the execution.
+class Execution::DynamicNodeContext : public DynamicContext {
+ public:
+  DynamicNodeContext(Execution& execution, const ProgramNode& node)
+      : execution_(execution), node_(node) {}
+  [[nodiscard]] const Node& node() const override { return *node_.definition; }
+  [[nodiscard]] DynamicValue input(std::size_t index) const override {
+    if (index >= node_.inputs.size() || node_.inputs[index] == no_value) return std::monostate{};
+    auto& cached = cache_[index];
+    if (!cached) cached = execution_.dynamic_value(node_.inputs[index]);
+    return *cached;
+  }
+  [[nodiscard]] std::shared_ptr<OwnedTensor> allocate(const TensorType& type) override {
+    return execution_.allocate(type, node_.label());
+  }
+  void set_output(std::size_t index, DynamicValue value) override {
+    if (index < node_.outputs.size() && node_.outputs[index] != no_value) {
+      execution_.store(node_.outputs[index], std::move(value));
+    }
+  }
+  [[nodiscard]] std::vector<DynamicValue> run_subgraph(const Graph& graph,
+                                                       std::vector<DynamicValue> inputs) override {
+    return execution_.run_body(node_, graph, std::move(inputs));
+  }
+  [[nodiscard]] kernels::ThreadPool& threads() override { return *execution_.services_.threads; }
+
+ private:
+  Execution& execution_;
+  const ProgramNode& node_;
+  mutable std::map<std::size_t, std::optional<DynamicValue>> cache_;
+};
+
+void Execution::store(ValueId id, DynamicValue value) {
+  const std::size_t size = instance_->program().values.size();
+  if (auto* tensor = std::get_if<std::shared_ptr<const OwnedTensor>>(&value)) {
+    keep(id, std::move(*tensor));
+    return;
+  }
+  if (auto* sequence = std::get_if<std::shared_ptr<const SequenceValue>>(&value)) {
+    if (sequences_.size() < size) sequences_.resize(size);
+    instance_->materialise(id, {(*sequence)->element, {}}, nullptr, true);
+    sequences_[id] = std::move(*sequence);
+    return;
+  }
+  if (absent_optional_.size() < size) absent_optional_.resize(size, false);
+  absent_optional_[id] = true;
+  instance_->materialise(id, {}, nullptr, true);
+}
+
+void Execution::run_dynamic(const ProgramNode& node) {
+  try {
+    check_cancelled();
+    DynamicNodeContext context(*this, node);
+    node.op->execute(context);
+  } catch (Error& error) {
+    error.add_context(node.label());
+    throw;
+  }
+}
+
+std::vector<DynamicValue> Execution::run_body(const ProgramNode& node, const Graph& body,
+                                              std::vector<DynamicValue> inputs) {
+  // The body's inputs and its captures are the inputs of a graph of their own.
+  BodyRun& run = bodies_[&body];
+  if (run.execution == nullptr) {
+    auto graph = std::make_shared<Graph>(body);
+    for (const Capture& capture : body.captures) graph->inputs.push_back(capture.inner);
+    graph->captures.clear();
+    ExecutionServices services = services_;
+    services.progress = nullptr;
+    services.begin_phase = nullptr;
+    run.execution = std::make_unique<Execution>(std::move(graph), std::move(services));
+  }
+  for (ValueId id : instance_->captures_of(node, body)) inputs.push_back(dynamic_value(id));
+  if (inputs.size() != run.execution->inputs_.size()) {
+    fail_input(fmt::format("its body has {} inputs, {} are given", run.execution->inputs_.size(),
+                           inputs.size()));
+  }
+  for (std::size_t index = 0; index < inputs.size(); ++index) {
+    ExecutionValue value;
+    if (auto* tensor = std::get_if<std::shared_ptr<const OwnedTensor>>(&inputs[index])) {
+      value.type = (*tensor)->type;
+      value.data = (*tensor)->data();
+      value.owner = *tensor;
+    } else if (auto* sequence = std::get_if<std::shared_ptr<const SequenceValue>>(&inputs[index])) {
+      value.sequence = *sequence;
+    } else {
+      value.absent = true;
+    }
+    run.execution->set_input(index, value, true);
+  }
+  if (auto ran = run.execution->run(); !ran) throw OutOfBudget{std::move(ran.error())};
+  std::vector<DynamicValue> results;
+  for (const ExecutionValue& output : run.execution->outputs()) {
+    if (output.absent) {
+      results.emplace_back(std::monostate{});
+    } else if (output.sequence) {
+      results.emplace_back(output.sequence);
+    } else if (output.owner) {
+      results.emplace_back(output.owner);
+    } else {
+      auto copy = allocate(output.type, "a loop's result");
+      if (const std::size_t bytes = type_bytes(output.type); bytes != 0) {
+        std::memcpy(copy->data(), output.data, bytes);
+      }
+      results.emplace_back(std::shared_ptr<const OwnedTensor>(std::move(copy)));
+    }
+  }
+  return results;
+}
+
+void Execution::collect_outputs() {
+  const std::vector<ValueId> ids = instance_->outputs();
+  Program& program = instance_->program();
+  for (std::size_t index = 0; index < ids.size(); ++index) {
+    const ValueId id = ids[index];
+    const ProgramValue& value = program.values[id];
+    ExecutionValue output;
+    output.type = value.type;
+    if (value.dynamic) {
+      const DynamicValue dynamic = dynamic_value(id);
+      output.absent = std::holds_alternative<std::monostate>(dynamic);
+      if (const auto* sequence = std::get_if<std::shared_ptr<const SequenceValue>>(&dynamic)) {
+        output.sequence = *sequence;
+      }
+      outputs_.push_back(std::move(output));
+      continue;
+    }
+    if (id < kept_.size() && kept_[id]) output.owner = kept_[id];
+    switch (value.kind) {
+      case ValueKind::materialised:
+        output.data = value.memory;
+        break;
+      case ValueKind::constant:
+        output.data = value.constant->data();
+        break;
+      case ValueKind::input:
+        output.data = external_memory(id);
+        break;
+      default: {
+        const DynamicValue loaded = dynamic_value(id);
+        output.owner = std::get<std::shared_ptr<const OwnedTensor>>(loaded);
+        output.data = output.owner->data();
+      }
+    }
+    if (output_memory_[index] != nullptr && output_memory_[index] != output.data) {
+      if (const std::size_t bytes = type_bytes(output.type); bytes != 0) {
+        std::memcpy(output_memory_[index], output.data, bytes);
+      }
+      output.data = output_memory_[index];
+    }
+    outputs_.push_back(std::move(output));
+  }
+}
+
+void Execution::release_memory() {
+  outputs_.clear();
+  if (first_ != nullptr) first_->arena.reset();
+  last_stage_.reset();
+  kept_.clear();
+  sequences_.clear();
+  bodies_.clear();
+  if (ran_past_first_) {
+    first_.reset();
+    instance_.reset();
+  }
+}
+
+}  // namespace plimsoll::tensor

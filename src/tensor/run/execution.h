@@ -1,0 +1,129 @@
+// Runs one graph: stage by stage, planned steps and dynamic operators. Why it exists: it is what a
+// session is made of, and what a Loop uses for its body. May touch: graph/specialize.h, plan/,
+// encode/weight_store.h, memory/.
+//
+// Memory: one arena per stage; what a later stage or the caller still reads is copied out of it
+// when another stage follows, and stays in it when none does. Everything is reserved in `budget`.
+#pragma once
+
+#include <atomic>
+#include <expected>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "memory/block.h"
+#include "tensor/encode/weight_store.h"
+#include "tensor/graph/specialize.h"
+#include "tensor/operators/dynamic.h"
+#include "tensor/plan/stage_plan.h"
+
+namespace plimsoll::tensor {
+
+/// Turns graph nodes into kernels before a stage is planned (plan/fusion.h); the options are its
+/// own.
+using Transform = std::function<void(Program&)>;
+
+struct ExecutionServices {
+  const OperatorTable* operators = nullptr;
+  WeightStore* weights = nullptr;
+  std::shared_ptr<memory::Budget> budget;
+  kernels::ThreadPool* threads = nullptr;
+  std::uint64_t window_bytes = 1 << 20;  ///< staging for encoding
+  const std::atomic<bool>* cancelled = nullptr;
+  std::function<void(std::string_view phase, double fraction)> progress;
+  Transform transform;                                      ///< may be empty
+  std::function<void(std::string_view phase)> begin_phase;  ///< may be empty
+};
+
+/// An input or output of an execution. Tensors are borrowed views; sequences are shared.
+struct ExecutionValue {
+  TensorType type;
+  const std::byte* data = nullptr;
+  std::shared_ptr<const SequenceValue> sequence;  ///< set for sequences
+  bool absent = false;                            ///< an empty optional
+  std::shared_ptr<const OwnedTensor> owner;       ///< keeps `data` alive where set
+};
+
+struct StepProfile {
+  std::string name;
+  std::string op;
+  double begin_seconds = 0;
+  double seconds = 0;
+  std::uint64_t output_bytes = 0;
+};
+
+class Execution {
+ public:
+  Execution(std::shared_ptr<const Graph> graph, ExecutionServices services);
+  ~Execution();
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+
+  /// Facts of input number `index` (graph.inputs order). A change of type, or of a small value,
+  /// drops the plan.
+  void set_input(std::size_t index, const ExecutionValue& value, bool value_known);
+  /// The output is computed into this memory where the plan allows it, else copied there; null: the
+  /// execution's own.
+  void set_output(std::size_t index, std::byte* memory);
+
+  /// What is known before running: the first stage's plan. Cheap when nothing changed.
+  [[nodiscard]] const StagePlan& plan_first_stage();
+  /// Whether the first stage is the whole graph; else what the rest waits for.
+  [[nodiscard]] bool complete_after_first_stage() const;
+  [[nodiscard]] std::string waiting_for() const;
+  [[nodiscard]] Program& program();
+
+  /// Encodes the first stage's weights that are not there yet.
+  [[nodiscard]] std::expected<void, Refusal> load();
+  [[nodiscard]] std::expected<void, Refusal> run();
+  /// Outputs of the last run, in the graph's order; valid until the next run or release.
+  [[nodiscard]] const std::vector<ExecutionValue>& outputs() const { return outputs_; }
+  void release_memory();
+
+  void set_profiling(bool on) { profiling_ = on; }
+  [[nodiscard]] const std::vector<StepProfile>& profile() const { return profile_; }
+
+ private:
+  struct Stage;
+  class DynamicNodeContext;
+  [[nodiscard]] std::expected<void, Refusal> load(Stage& stage);
+  [[nodiscard]] std::expected<void, Refusal> run_stage(Stage& stage, bool last);
+  void run_steps(Stage& stage);
+  void run_dynamic(const ProgramNode& node);
+  void keep(ValueId id, std::shared_ptr<const OwnedTensor> tensor);
+  void store(ValueId id, DynamicValue value);
+  [[nodiscard]] std::vector<DynamicValue> run_body(const ProgramNode& node, const Graph& body,
+                                                   std::vector<DynamicValue> inputs);
+  void collect_outputs();
+  [[nodiscard]] std::byte* external_memory(ValueId id) const;
+  [[nodiscard]] std::shared_ptr<OwnedTensor> allocate(const TensorType& type,
+                                                      std::string_view purpose);
+  [[nodiscard]] DynamicValue dynamic_value(ValueId id);
+  void check_cancelled() const;
+
+  std::shared_ptr<const Graph> graph_;
+  ExecutionServices services_;
+  std::vector<ExecutionValue> inputs_;
+  std::vector<bool> input_known_;
+  std::vector<std::byte*> output_memory_;
+  std::vector<ExecutionValue> outputs_;
+  std::unique_ptr<Instance> instance_;
+  std::unique_ptr<Stage> first_;       ///< cached between runs while the inputs' facts stay
+  std::unique_ptr<Stage> last_stage_;  ///< holds outputs where there was more than one stage
+  bool ran_past_first_ = false;
+  struct BodyRun {
+    std::unique_ptr<Execution> execution;
+  };
+  std::map<const Graph*, BodyRun> bodies_;                       ///< of loops, kept for their plans
+  std::vector<std::shared_ptr<const OwnedTensor>> kept_;         ///< by program value
+  std::vector<std::shared_ptr<const SequenceValue>> sequences_;  ///< by program value
+  std::vector<bool> absent_optional_;                            ///< by program value
+  bool profiling_ = false;
+  std::vector<StepProfile> profile_;
+};
+
+}  // namespace plimsoll::tensor
