@@ -36,6 +36,9 @@ enum class Policy : std::uint8_t {
   favor_min_peak,  ///< the smallest peak, at the cost of time
 };
 
+/// The kernel targets of this build: what --target accepts.
+[[nodiscard]] std::vector<std::string> target_names();
+
 /// Called during anything that takes long. `fraction` is 0 to 1 within `phase`.
 using Progress = std::function<void(std::string_view phase, double fraction)>;
 
@@ -135,6 +138,20 @@ struct RunReport {
   std::vector<NodeProfile> profile;  ///< only when asked for
 };
 
+/// Memory under the engine's limit for a host program's own tensors. Page-aligned, zeroed, given
+/// back with its last owner.
+struct HostMemory {
+  std::shared_ptr<std::byte> data;
+  std::uint64_t bytes = 0;
+};
+
+/// The kernel's own figures, bytes.
+struct KernelMemory {
+  std::uint64_t peak_bytes = 0;         ///< VmHWM
+  std::uint64_t resident_bytes = 0;     ///< VmRSS
+  std::uint64_t cgroup_peak_bytes = 0;  ///< counts page cache too: shown, judges nothing
+};
+
 class Model;
 class Session;
 
@@ -150,6 +167,10 @@ class Engine {
   [[nodiscard]] std::uint64_t base_bytes() const;      ///< the process before any model
   [[nodiscard]] std::uint64_t reserved_bytes() const;  ///< the ledger's use now
   [[nodiscard]] std::string target() const;
+  /// Inputs and outputs of a host program, counted under the limit.
+  [[nodiscard]] std::expected<HostMemory, Refusal> allocate(std::uint64_t bytes,
+                                                            std::string_view purpose) const;
+  [[nodiscard]] static KernelMemory kernel_memory();
   /// The timeline of reservations and kernel figures, as an SVG picture or JSON.
   [[nodiscard]] std::string timeline_svg() const;
   /// From any thread: running sessions stop with Error(failure, "cancelled") at the next step.
@@ -181,6 +202,8 @@ class Session {
   void set_input(std::string_view name, ConstTensorView value);
   /// A sequence input, as its elements; borrowed like a tensor.
   void set_input_sequence(std::string_view name, std::vector<ConstTensorView> values);
+  /// An optional input without a value.
+  void set_input_absent(std::string_view name);
   /// For `plan` without values: only type and shape. Small inputs whose value decides shapes then
   /// end the plan early (fits_so_far).
   void set_input_shape(std::string_view name, ElementType type, const Shape& shape);

@@ -5,8 +5,8 @@
 //
 //   panel 0: b[0][0..P) b[1][0..P) … b[K-1][0..P)   panel 1: b[0][P..2P) …
 //
-// The last panel is padded with zeros. Panels are read forward by the kernels; the same panels serve
-// one row and many.
+// The last panel is padded with zeros. Panels are read forward by the kernels; the same panels
+// serve one row and many.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,93 @@
+#include "plimsoll/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/state.h"
+#include "memory/probe.h"
+#include "tensor/import/onnx.h"
+#include "tensor/kernels/target.h"
+
+namespace plimsoll {
+
+std::uint64_t Engine::State::unreserved_resident_bytes() const {
+  // Reserved memory that is touched is resident too; it is counted by the plan on its own.
+  const std::uint64_t resident = memory::probe_process().resident_bytes;
+  const std::uint64_t reserved = root->used();
+  return std::max(base_bytes, resident - std::min(resident, reserved));
+}
+
+Engine Engine::create(EngineOptions options) {
+  if (options.threads < 1 || options.threads > tensor::kernels::ThreadPool::max_threads) {
+    throw Error(ErrorKind::usage, fmt::format("{} threads: give 1 to {}", options.threads,
+                                              tensor::kernels::ThreadPool::max_threads));
+  }
+  auto state = std::make_shared<State>();
+  state->target = tensor::kernels::choose_target(options.target);
+  state->timeline = std::make_shared<memory::Timeline>();
+  state->base_bytes = memory::probe_process().resident_bytes;
+  if (options.memory_limit_bytes) {
+    state->limit_bytes = *options.memory_limit_bytes;
+    state->limit_source = "option";
+  } else {
+    const memory::DefaultLimit limit =
+        memory::default_limit(memory::probe_cgroup(), memory::probe_machine());
+    state->limit_bytes = limit.bytes;
+    state->limit_source = limit.source;
+  }
+  const std::uint64_t taken = options.limit_covers_process ? state->base_bytes : 0;
+  state->root = memory::Budget::root(
+      "process", state->limit_bytes - std::min(taken, state->limit_bytes), state->timeline);
+  state->timeline->begin_phase("import");
+  state->options = std::move(options);
+  return Engine(std::move(state));
+}
+
+Model Engine::open(const std::string& path) const {
+  auto model = std::make_shared<Model::State>();
+  model->engine = state_;
+  model->graph = tensor::import_onnx(path);
+  model->weight_budget = state_->root->child("weights");
+  model->weights = std::make_unique<tensor::WeightStore>(model->weight_budget);
+  return Model(std::move(model));
+}
+
+std::expected<HostMemory, Refusal> Engine::allocate(std::uint64_t bytes,
+                                                    std::string_view purpose) const {
+  auto block = memory::Block::allocate(*state_->root, bytes, purpose);
+  if (!block) return std::unexpected(std::move(block.error()));
+  auto owner = std::make_shared<memory::Block>(std::move(*block));
+  std::byte* data = owner->data();
+  return HostMemory{std::shared_ptr<std::byte>(std::move(owner), data), bytes};
+}
+
+std::uint64_t Engine::limit_bytes() const {
+  return state_->limit_bytes;
+}
+std::string Engine::limit_source() const {
+  return state_->limit_source;
+}
+std::uint64_t Engine::base_bytes() const {
+  return state_->base_bytes;
+}
+std::uint64_t Engine::reserved_bytes() const {
+  return state_->root->used();
+}
+std::string Engine::target() const {
+  return state_->target;
+}
+void Engine::cancel() const {
+  state_->cancelled.store(true, std::memory_order_relaxed);
+}
+
+KernelMemory Engine::kernel_memory() {
+  const memory::ProcessMemory process = memory::probe_process();
+  KernelMemory result;
+  result.peak_bytes = process.peak_resident_bytes;
+  result.resident_bytes = process.resident_bytes;
+  result.cgroup_peak_bytes = memory::probe_cgroup().peak_bytes.value_or(0);
+  return result;
+}
+
+}  // namespace plimsoll

@@ -1,0 +1,122 @@
+#include "engine/plan_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "memory/size.h"
+
+namespace plimsoll {
+namespace {
+
+/// Pages of the program that a run touches and planning does not (kernels, operators), and the
+/// small heap blocks of a run.
+constexpr std::uint64_t run_code_bytes = 1 << 20;
+constexpr std::uint64_t default_window_bytes = 1 << 20;
+
+}  // namespace
+
+std::vector<std::string> output_names(const tensor::Graph& graph) {
+  std::vector<std::string> names;
+  for (tensor::ValueId id : graph.outputs) names.push_back(graph.values[id].name);
+  return names;
+}
+
+std::uint64_t stack_reserve_bytes(const Session::State& session) {
+  // A worker touches two or three pages of its stack; the kernel counts only those.
+  return static_cast<std::uint64_t>(session.threads->threads() - 1) * 16 * 1024;
+}
+
+void make_execution(Session::State& session, const ExecutionChoice& choice) {
+  Engine::State& engine = *session.model->engine;
+  tensor::ExecutionServices services;
+  services.operators = &tensor::OperatorTable::builtin();
+  services.weights = session.model->weights.get();
+  services.budget = session.budget;
+  services.threads = session.threads.get();
+  services.window_bytes = choice.window_bytes;
+  services.cancelled = &engine.cancelled;
+  services.progress = engine.options.progress;
+  session.window_bytes = choice.window_bytes;
+  session.execution = std::make_unique<tensor::Execution>(
+      std::shared_ptr<const tensor::Graph>(session.model->graph, &session.model->graph->main),
+      std::move(services));
+}
+
+PlanReport plan_session(Session::State& session) {
+  Engine::State& engine = *session.model->engine;
+  PlanReport report;
+  const tensor::StagePlan& plan = session.execution->plan_first_stage();
+  const bool complete = session.execution->complete_after_first_stage();
+
+  std::uint64_t missing_weights = 0;  // to be encoded by this session
+  for (const tensor::WeightUse& use : plan.weights) {
+    WeightReport& weight = report.weights.emplace_back();
+    weight.name = use.view.stored->name;
+    weight.encoding = use.encoding.name();
+    weight.residency = "resident";
+    weight.source_bytes = use.view.stored->source_bytes();
+    weight.encoded_bytes = use.encoding.bytes;
+    report.weights_source_bytes += weight.source_bytes;
+    report.weights_encoded_bytes += weight.encoded_bytes;
+    if (session.model->weights->find(use.view, use.encoding) == nullptr) {
+      missing_weights += use.encoding.bytes;
+    }
+  }
+  report.window_bytes = default_window_bytes;
+  report.activation_bytes = plan.arena_bytes;
+  report.limit_bytes = engine.limit_bytes;
+  report.limit_source = engine.limit_source;
+  report.base_bytes = engine.base_bytes;
+  report.target = engine.target;
+  report.threads = engine.options.threads;
+
+  // What is held already: the process (where the limit covers it), weights and inputs.
+  const std::uint64_t process =
+      engine.options.limit_covers_process ? engine.unreserved_resident_bytes() : 0;
+  std::uint64_t reserved = engine.root->used();
+  if (session.has_run) reserved -= std::min(reserved, plan.arena_bytes);
+  const std::uint64_t held = process + reserved;
+  const std::uint64_t window = missing_weights != 0 ? report.window_bytes : 0;
+  const std::uint64_t extra = run_code_bytes + stack_reserve_bytes(session);
+  const auto phase = [&](const char* name, std::uint64_t bytes) {
+    PhaseReport& entry = report.phases.emplace_back();
+    entry.name = name;
+    entry.predicted_peak_bytes = bytes;
+    report.predicted_peak_bytes = std::max(report.predicted_peak_bytes, bytes);
+  };
+  phase("import", held);
+  phase("encode", held + missing_weights + window + (window != 0 ? run_code_bytes / 2 : 0));
+  phase("run", held + missing_weights + plan.arena_bytes + extra);
+  report.smallest_workable_limit_bytes = report.predicted_peak_bytes;
+  report.verdict = complete ? Verdict::fits : Verdict::fits_so_far;
+  if (!complete) report.stage = session.execution->waiting_for();
+  if (report.predicted_peak_bytes > report.limit_bytes) report.verdict = Verdict::does_not_fit;
+  return report;
+}
+
+std::expected<void, Refusal> rotate_states(Session::State& session) {
+  for (auto& binding : session.bindings) {
+    const tensor::ExecutionValue output = session.execution->outputs().at(binding->output);
+    const auto bytes =
+        static_cast<std::size_t>(output.type.shape.elements()) * element_size(output.type.element);
+    memory::Block& memory = binding->memory[binding->side];
+    if (output.data != memory.data()) {
+      if (memory.size() < bytes) {
+        auto block = memory::Block::allocate(*session.budget, bytes, "state");
+        if (!block) return std::unexpected(std::move(block.error()));
+        memory = std::move(*block);
+      }
+      std::memcpy(memory.data(), output.data, bytes);
+    }
+    tensor::ExecutionValue input;
+    input.type = output.type;
+    input.data = memory.data();
+    session.execution->set_input(binding->input, input, true);
+    binding->side ^= 1;
+  }
+  return {};
+}
+
+}  // namespace plimsoll

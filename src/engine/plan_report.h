@@ -1,0 +1,27 @@
+// Plans of sessions, and the figures in them. Why it exists: prediction is a feature of its own;
+// its constants stand beside the measurements that set them. May touch: state.h.
+#pragma once
+
+#include <expected>
+#include <string>
+#include <vector>
+
+#include "engine/state.h"
+
+namespace plimsoll {
+
+/// Plans for the inputs as set and picks the measures that make it fit.
+[[nodiscard]] PlanReport plan_session(Session::State& session);
+/// What worker threads' stacks may cost.
+[[nodiscard]] std::uint64_t stack_reserve_bytes(const Session::State& session);
+/// Makes each bound output the next run's input.
+[[nodiscard]] std::expected<void, Refusal> rotate_states(Session::State& session);
+/// Options of an execution that the plan may vary.
+struct ExecutionChoice {
+  std::uint64_t window_bytes = 1 << 20;
+};
+void make_execution(Session::State& session, const ExecutionChoice& choice);
+/// Names of the graph's outputs.
+[[nodiscard]] std::vector<std::string> output_names(const tensor::Graph& graph);
+
+}  // namespace plimsoll

@@ -1,0 +1,225 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+
+#include "engine/plan_report.h"
+#include "engine/state.h"
+#include "plimsoll/engine.h"
+
+namespace plimsoll {
+namespace {
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Type, rank and fixed dimensions against the declaration.
+void check_declared(const tensor::Value& value, ElementType element, const Shape& shape) {
+  if (!value.declared || value.declared->kind != tensor::DeclaredType::Kind::tensor) return;
+  const tensor::DeclaredType& declared = *value.declared;
+  if (declared.element != ElementType::undefined && declared.element != element) {
+    fail_input(fmt::format("input '{}' is {}, the value given is {}", value.name,
+                           element_name(declared.element), element_name(element)));
+  }
+  if (!declared.dimensions) return;
+  std::string wanted;
+  bool matches = declared.dimensions->size() == shape.rank();
+  for (std::size_t axis = 0; axis < declared.dimensions->size(); ++axis) {
+    const tensor::Dimension& dimension = (*declared.dimensions)[axis];
+    if (axis != 0) wanted += "x";
+    wanted += dimension.value >= 0 ? std::to_string(dimension.value)
+                                   : (dimension.symbol.empty() ? "?" : dimension.symbol);
+    if (matches && dimension.value >= 0 && dimension.value != shape[axis]) matches = false;
+  }
+  if (!matches) {
+    fail_input(fmt::format("input '{}' has shape {}, the value given has shape {}", value.name,
+                           wanted.empty() ? "scalar" : wanted, shape.to_string()));
+  }
+}
+
+}  // namespace
+
+std::size_t Session::State::input_index(std::string_view name) const {
+  for (std::size_t index = 0; index < graph().inputs.size(); ++index) {
+    if (graph().values[graph().inputs[index]].name == name) return index;
+  }
+  throw Error(ErrorKind::usage, fmt::format("the model has no input '{}'", name));
+}
+
+std::size_t Session::State::output_index(std::string_view name) const {
+  const auto names = output_names(graph());
+  for (std::size_t index = 0; index < names.size(); ++index) {
+    if (names[index] == name) return index;
+  }
+  throw Error(ErrorKind::usage, fmt::format("the model has no output '{}'", name));
+}
+
+Session Model::new_session() const {
+  auto session = std::make_shared<Session::State>();
+  session->model = state_;
+  Engine::State& engine = *state_->engine;
+  session->budget = engine.root->child("session");
+  session->threads = std::make_unique<tensor::kernels::ThreadPool>(engine.options.threads);
+  session->input_set.assign(state_->graph->main.inputs.size(), false);
+  make_execution(*session, {});
+  return Session(std::move(session));
+}
+
+void Session::set_input(std::string_view name, ConstTensorView value) {
+  const std::size_t index = state_->input_index(name);
+  check_declared(state_->graph().values[state_->graph().inputs[index]], value.type, value.shape);
+  tensor::ExecutionValue input;
+  input.type = {value.type, value.shape};
+  input.data = value.data;
+  state_->execution->set_input(index, input, true);
+  state_->input_set[index] = true;
+}
+
+void Session::set_input_sequence(std::string_view name, std::vector<ConstTensorView> values) {
+  const std::size_t index = state_->input_index(name);
+  auto sequence = std::make_shared<tensor::SequenceValue>();
+  for (const ConstTensorView& value : values) {
+    auto owned = std::make_shared<tensor::OwnedTensor>();
+    owned->type = {value.type, value.shape};
+    owned->heap.assign(value.data, value.data + value.bytes());
+    if (owned->heap.empty()) owned->heap.resize(1);
+    sequence->element = value.type;
+    sequence->items.push_back(std::move(owned));
+  }
+  const auto& declared = state_->graph().values[state_->graph().inputs[index]].declared;
+  if (values.empty() && declared) sequence->element = declared->element;
+  tensor::ExecutionValue input;
+  input.sequence = std::move(sequence);
+  state_->execution->set_input(index, input, true);
+  state_->input_set[index] = true;
+}
+
+void Session::set_input_absent(std::string_view name) {
+  const std::size_t index = state_->input_index(name);
+  tensor::ExecutionValue input;
+  input.absent = true;
+  state_->execution->set_input(index, input, true);
+  state_->input_set[index] = true;
+}
+
+void Session::set_input_shape(std::string_view name, ElementType type, const Shape& shape) {
+  const std::size_t index = state_->input_index(name);
+  check_declared(state_->graph().values[state_->graph().inputs[index]], type, shape);
+  tensor::ExecutionValue input;
+  input.type = {type, shape};
+  state_->execution->set_input(index, input, false);
+  state_->input_set[index] = false;
+}
+
+void Session::set_output(std::string_view name, TensorView destination) {
+  state_->execution->set_output(state_->output_index(name), destination.data);
+}
+
+void Session::bind_state(std::string_view output, std::string_view input) {
+  auto binding = std::make_unique<State::StateBinding>();
+  binding->output = state_->output_index(output);
+  binding->input = state_->input_index(input);
+  state_->bindings.push_back(std::move(binding));
+}
+
+PlanReport Session::plan() {
+  return plan_session(*state_);
+}
+
+std::expected<RunReport, Refusal> Session::run() {
+  State& session = *state_;
+  for (std::size_t index = 0; index < session.input_set.size(); ++index) {
+    if (!session.input_set[index]) {
+      fail_input(fmt::format("input '{}' is not given",
+                             session.graph().values[session.graph().inputs[index]].name));
+    }
+  }
+  try {
+    const PlanReport plan = plan_session(session);
+    if (plan.verdict == Verdict::does_not_fit) {
+      Refusal refusal;
+      refusal.budget = "process";
+      refusal.purpose = fmt::format("running '{}'", session.model->graph->path);
+      refusal.requested_bytes = plan.predicted_peak_bytes;
+      refusal.available_bytes = plan.limit_bytes;
+      refusal.smallest_workable_limit_bytes = plan.smallest_workable_limit_bytes;
+      return std::unexpected(std::move(refusal));
+    }
+    Engine::State& engine = *session.model->engine;
+    RunReport report;
+    const double begin = now_seconds();
+    if (!session.has_run) {
+      engine.timeline->begin_phase("encode");
+      auto stacks = session.budget->reserve(stack_reserve_bytes(session), "thread stacks");
+      if (!stacks) return std::unexpected(std::move(stacks.error()));
+      session.stacks = std::move(*stacks);
+      if (auto loaded = session.execution->load(); !loaded) {
+        return std::unexpected(std::move(loaded.error()));
+      }
+      engine.timeline->begin_phase("run");
+    }
+    const double loaded = now_seconds();
+    report.load_seconds = loaded - begin;
+    session.execution->set_profiling(session.profiling);
+    if (auto ran = session.execution->run(); !ran) return std::unexpected(std::move(ran.error()));
+    report.run_seconds = now_seconds() - loaded;
+    engine.timeline->sample();
+    session.has_run = true;
+    for (const tensor::StepProfile& step : session.execution->profile()) {
+      report.profile.push_back(
+          {step.name, step.op, step.begin_seconds, step.seconds, step.output_bytes});
+    }
+    for (const memory::Timeline::Phase& phase : engine.timeline->phases()) {
+      PhaseReport& entry = report.phases.emplace_back();
+      entry.name = phase.name;
+      entry.kernel_peak_bytes = phase.kernel_peak_bytes;
+      entry.seconds = phase.end_seconds - phase.begin_seconds;
+    }
+    if (auto bound = rotate_states(session); !bound)
+      return std::unexpected(std::move(bound.error()));
+    return report;
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::internal,
+                "the heap is exhausted: more memory was needed than the ledger knows of");
+  }
+}
+
+void Session::set_profiling(bool on) {
+  state_->profiling = on;
+}
+
+ConstTensorView Session::output(std::string_view name) const {
+  const std::size_t index = state_->output_index(name);
+  const auto& outputs = state_->execution->outputs();
+  if (index >= outputs.size()) {
+    throw Error(ErrorKind::usage, "there is no output before a run");
+  }
+  const tensor::ExecutionValue& value = outputs[index];
+  if (value.sequence || value.absent) {
+    throw Error(ErrorKind::usage, fmt::format("output '{}' is not a tensor", name));
+  }
+  return {value.type.element, value.type.shape, value.data};
+}
+
+bool Session::output_is_sequence(std::string_view name) const {
+  const std::size_t index = state_->output_index(name);
+  const auto& outputs = state_->execution->outputs();
+  return index < outputs.size() && outputs[index].sequence != nullptr;
+}
+
+std::vector<ConstTensorView> Session::output_sequence(std::string_view name) const {
+  const std::size_t index = state_->output_index(name);
+  std::vector<ConstTensorView> items;
+  for (const auto& item : state_->execution->outputs().at(index).sequence->items) {
+    items.push_back(item->view());
+  }
+  return items;
+}
+
+void Session::release_memory() {
+  state_->execution->release_memory();
+}
+
+}  // namespace plimsoll

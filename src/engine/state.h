@@ -1,0 +1,63 @@
+// What the handles of the public API point to. Why it exists: engine.h shows no internals. May
+// touch: everything below.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "memory/budget.h"
+#include "memory/timeline.h"
+#include "plimsoll/engine.h"
+#include "tensor/encode/weight_store.h"
+#include "tensor/graph/graph.h"
+#include "tensor/run/execution.h"
+
+namespace plimsoll {
+
+struct Engine::State {
+  EngineOptions options;
+  std::uint64_t limit_bytes = 0;
+  std::string limit_source;
+  std::uint64_t base_bytes = 0;
+  std::string target;
+  std::shared_ptr<memory::Timeline> timeline;
+  std::shared_ptr<memory::Budget> root;
+  std::atomic<bool> cancelled{false};
+
+  /// Resident bytes that are no reservation of ours: the program, its heap, its libraries.
+  [[nodiscard]] std::uint64_t unreserved_resident_bytes() const;
+};
+
+struct Model::State {
+  std::shared_ptr<Engine::State> engine;
+  std::shared_ptr<const tensor::ModelGraph> graph;
+  std::shared_ptr<memory::Budget> weight_budget;
+  std::unique_ptr<tensor::WeightStore> weights;
+};
+
+struct Session::State {
+  std::shared_ptr<Model::State> model;
+  std::unique_ptr<tensor::kernels::ThreadPool> threads;
+  memory::Reservation stacks;
+  std::shared_ptr<memory::Budget> budget;
+  std::unique_ptr<tensor::Execution> execution;
+  std::vector<bool> input_set;
+  struct StateBinding {
+    std::size_t output;
+    std::size_t input;
+    memory::Block memory[2];  // NOLINT: the two sides of a double buffer
+    int side = 0;
+  };
+  std::vector<std::unique_ptr<StateBinding>> bindings;
+  bool has_run = false;
+  bool profiling = false;
+  std::uint64_t window_bytes = 0;
+
+  [[nodiscard]] const tensor::Graph& graph() const { return model->graph->main; }
+  [[nodiscard]] std::size_t input_index(std::string_view name) const;
+  [[nodiscard]] std::size_t output_index(std::string_view name) const;
+};
+
+}  // namespace plimsoll
