@@ -27,6 +27,7 @@ OperatorTable make_builtin() {
   register_reduction(table);
   register_generation(table);
   register_selection(table);
+  register_sequences(table);
   return table;
 }
 
