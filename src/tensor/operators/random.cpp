@@ -28,11 +28,14 @@ double RandomGenerator::normal() {
 }
 
 std::uint32_t random_seed(const Node& node) {
-  if (node.attribute("seed") != nullptr) {
+  if (const AttributeValue* given = node.attribute("seed")) {
+    // An integer for Dropout, a float for the others. Beyond 32 bits it still has to be some
+    // number.
+    if (const auto* whole = std::get_if<std::int64_t>(given)) {
+      return static_cast<std::uint32_t>(*whole);
+    }
     const float seed = node.real("seed", 0.0F);
-    // A seed beyond 32 bits, or none at all, still has to be some number.
-    if (!(seed >= 0.0F && seed < 0x1p32F)) return 0;
-    return static_cast<std::uint32_t>(seed);
+    return seed >= 0.0F && seed < 0x1p32F ? static_cast<std::uint32_t>(seed) : 0;
   }
   // FNV-1a, 32 bits.
   std::uint32_t hash = 2166136261U;

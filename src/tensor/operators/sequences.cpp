@@ -22,7 +22,9 @@ std::size_t position_of(const DynamicContext& context, std::size_t index, std::s
   return static_cast<std::size_t>(values[0] < 0 ? values[0] + size : values[0]);
 }
 
-void check_element(const SequenceValue& sequence, const TensorPointer& item) {
+/// An empty sequence that came from outside may not know its type yet: the first element sets it.
+void check_element(SequenceValue& sequence, const TensorPointer& item) {
+  if (sequence.element == ElementType::undefined) sequence.element = item->type.element;
   if (item->type.element != sequence.element) {
     fail_input(fmt::format("a tensor of type {} does not belong into a sequence of type {}",
                            element_name(item->type.element), element_name(sequence.element)));
@@ -37,7 +39,6 @@ void execute_construct(DynamicContext& context) {
   SequenceValue sequence;
   for (std::size_t index = 0; index < context.node().inputs.size(); ++index) {
     TensorPointer item = owned_tensor(context.input(index), "an element");
-    if (index == 0) sequence.element = item->type.element;
     check_element(sequence, item);
     sequence.items.push_back(std::move(item));
   }
