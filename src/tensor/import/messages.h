@@ -1,5 +1,6 @@
 // The messages of onnx.proto that import needs, as plain structs. Why it exists: reading bytes and
-// resolving names are two jobs; this is what passes between them. May touch: graph/graph.h, wire.h.
+// resolving names are two jobs, and fields come in any order (nodes before the initialisers and
+// functions they use); this is what passes between the two. May touch: graph/graph.h.
 #pragma once
 
 #include <map>
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "tensor/graph/graph.h"
-#include "tensor/import/wire.h"
 
 namespace plimsoll::tensor::onnx {
 
@@ -19,9 +19,10 @@ struct GraphMessage;
 struct AttributeMessage {
   std::string name;
   std::string reference;  ///< ref_attr_name: the value comes from the function's caller
+  /// monostate: nothing was given, as if the attribute were absent.
   std::variant<std::monostate, std::int64_t, float, std::string, std::vector<std::int64_t>,
                std::vector<float>, std::vector<std::string>, std::shared_ptr<const StoredTensor>,
-               std::shared_ptr<const GraphMessage>>
+               std::shared_ptr<const GraphMessage>, DeclaredType, UnsupportedAttribute>
       value;
 };
 
@@ -30,8 +31,12 @@ struct NodeMessage {
   std::vector<std::string> outputs;
   std::string name;
   std::string op_type;
-  std::string domain;
+  std::string domain;  ///< "" for ai.onnx
+  std::string overload;
   std::vector<AttributeMessage> attributes;
+
+  /// "Conv 'name'" for messages; the first output names a node without a name.
+  [[nodiscard]] std::string label() const;
 };
 
 struct ValueMessage {
@@ -45,12 +50,12 @@ struct GraphMessage {
   std::vector<std::shared_ptr<const StoredTensor>> initializers;
   std::vector<ValueMessage> inputs;
   std::vector<ValueMessage> outputs;
-  std::vector<ValueMessage> values;
 };
 
 struct FunctionMessage {
   std::string name;
   std::string domain;
+  std::string overload;
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
   std::vector<AttributeMessage> defaults;
@@ -62,18 +67,8 @@ struct ModelMessage {
   std::int64_t ir_version = 0;
   std::string producer;
   std::map<std::string, int> opsets;
-  GraphMessage graph;
-  bool has_graph = false;
+  std::optional<GraphMessage> graph;
   std::vector<FunctionMessage> functions;
 };
-
-/// Reads a whole model. `reader` is at the file's start.
-[[nodiscard]] ModelMessage read_model(WireReader& reader);
-/// Reads one TensorProto; its bytes are the reader's current message.
-[[nodiscard]] std::shared_ptr<const StoredTensor> read_tensor(WireReader& reader);
-/// Opens the file of an external tensor: below the model's folder, whatever links say.
-[[nodiscard]] std::shared_ptr<const SourceFile> open_external(const std::string& model_path,
-                                                              const std::string& location,
-                                                              const std::string& tensor);
 
 }  // namespace plimsoll::tensor::onnx
