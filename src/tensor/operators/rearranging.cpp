@@ -123,6 +123,7 @@ void infer_space_to_depth(InferContext& context) {
   check_rank(context, 0, 4, 4);
   const Shape& shape = type.shape;
   const std::int64_t block = block_size(context.node());
+  static_cast<void>(columns_first(context.node()));
   if (shape[2] % block != 0 || shape[3] % block != 0) {
     fail_input(fmt::format("an image of {}x{} does not divide by blocksize {}", shape[2], shape[3],
                            block));
@@ -136,8 +137,13 @@ void infer_space_to_depth(InferContext& context) {
 void run_space_to_depth(RunContext& context) {
   const Shape shape = context.input(0).shape;
   const std::int64_t block = block_size(context.node());
-  permute_six(context, {shape[0], shape[1], shape[2] / block, block, shape[3] / block, block},
-              {0, 3, 5, 1, 2, 4});
+  const std::array<std::int64_t, 6> sizes{shape[0], shape[1],         shape[2] / block,
+                                          block,    shape[3] / block, block};
+  if (columns_first(context.node())) {
+    permute_six(context, sizes, {0, 1, 3, 5, 2, 4});
+  } else {
+    permute_six(context, sizes, {0, 3, 5, 1, 2, 4});
+  }
 }
 
 // Expand and Tile: strides of 0 repeat.
