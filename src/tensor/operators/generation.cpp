@@ -121,9 +121,10 @@ void infer_range(InferContext& context) {
   }
   std::int64_t count = 0;
   dispatch(type.element, RangeTypes{}, [&]<typename T>(Tag<T>) {
-    count = range_count(load(*context.require_value(0).as<T>()),
-                        load(*context.require_value(1).as<T>()),
-                        load(*context.require_value(2).as<T>()));
+    const auto start = load(*context.require_value(0).as<T>());
+    const auto limit = load(*context.require_value(1).as<T>());
+    const auto delta = load(*context.require_value(2).as<T>());
+    count = range_count(start, limit, delta);
   });
   context.set_output(0, type.element, Shape{count});
 }

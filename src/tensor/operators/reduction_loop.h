@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -64,16 +65,16 @@ inline constexpr std::int64_t reduction_block = 256;
 /// rounding errors grow slower.
 inline constexpr std::int64_t reduction_lanes = 16;
 
-/// The elements of one contiguous run, joined to `sum`.
+/// At most this many elements go into one partial sum before it is joined to the total: a sum of
+/// millions in f32 would otherwise lose its last digits to rounding.
+inline constexpr std::int64_t reduction_chunk = 4096;
+inline constexpr std::int64_t reduction_rows = 128;
+
+/// Up to reduction_chunk elements side by side in lanes.
 template <typename Reducer, typename T, typename C>
-typename Reducer::Sum reduce_run(const T* data, std::int64_t length, C maximum,
-                                 typename Reducer::Sum sum) {
+typename Reducer::Sum reduce_chunk(const T* data, std::int64_t length, C maximum) {
   using Sum = typename Reducer::Sum;
   constexpr auto lanes = static_cast<std::size_t>(reduction_lanes);
-  if (length < reduction_lanes) {
-    for (std::int64_t i = 0; i < length; ++i) sum = Reducer::add(sum, load(data[i]), maximum);
-    return sum;
-  }
   std::array<Sum, lanes> partial;
   partial.fill(Reducer::start());
   std::int64_t i = 0;
@@ -91,7 +92,22 @@ typename Reducer::Sum reduce_run(const T* data, std::int64_t length, C maximum,
       partial[lane] = Reducer::join(partial[lane], partial[lane + width]);
     }
   }
-  return Reducer::join(sum, partial[0]);
+  return partial[0];
+}
+
+/// The elements of one contiguous run, joined to `sum`.
+template <typename Reducer, typename T, typename C>
+typename Reducer::Sum reduce_run(const T* data, std::int64_t length, C maximum,
+                                 typename Reducer::Sum sum) {
+  if (length < reduction_lanes) {
+    for (std::int64_t i = 0; i < length; ++i) sum = Reducer::add(sum, load(data[i]), maximum);
+    return sum;
+  }
+  for (std::int64_t first = 0; first < length; first += reduction_chunk) {
+    const std::int64_t count = std::min(reduction_chunk, length - first);
+    sum = Reducer::join(sum, reduce_chunk<Reducer>(data + first, count, maximum));
+  }
+  return sum;
 }
 
 template <typename C>
@@ -159,19 +175,23 @@ void reduce_columns(kernels::ThreadPool& threads, const ReductionShape& shape, c
   if (shape.outputs == 0) return;
   const std::int64_t blocks = (width + reduction_block - 1) / reduction_block;
   const std::int64_t work = std::min(width, reduction_block) * shape.reductions;
+  // As many rows to a partial sum as there will be partial sums: the error grows with either.
+  const std::int64_t rows = std::max(
+      reduction_rows, static_cast<std::int64_t>(std::sqrt(static_cast<double>(shape.reductions))));
   const std::int64_t grain =
       std::max<std::int64_t>(1, reduction_grain / std::max<std::int64_t>(1, work));
   threads.parallel_for(
       shape.outputs / width * blocks, grain,
       [&](std::int64_t begin, std::int64_t end, int /*thread*/) {
         std::array<Sum, static_cast<std::size_t>(reduction_block)> sums;
+        std::array<Sum, static_cast<std::size_t>(reduction_block)> totals;
         std::array<C, static_cast<std::size_t>(reduction_block)> maxima;
         for (std::int64_t index = begin; index < end; ++index) {
           const std::int64_t row = index / blocks;
           const std::int64_t first = index % blocks * reduction_block;
           const auto count = static_cast<std::size_t>(std::min(reduction_block, width - first));
           const T* base = input + ReductionShape::offset(outer, row) + first;
-          std::fill_n(sums.begin(), count, Reducer::start());
+          std::fill_n(totals.begin(), count, Reducer::start());
           if constexpr (Reducer::needs_maximum) {
             std::fill_n(maxima.begin(), count, Maximum::start());
             for (std::int64_t step = 0; step < shape.reductions; ++step) {
@@ -184,15 +204,22 @@ void reduce_columns(kernels::ThreadPool& threads, const ReductionShape& shape, c
           } else {
             std::fill_n(maxima.begin(), count, C{});
           }
-          for (std::int64_t step = 0; step < shape.reductions; ++step) {
-            const T* data = base + ReductionShape::offset(reduced, step);
+          for (std::int64_t from = 0; from < shape.reductions; from += rows) {
+            std::fill_n(sums.begin(), count, Reducer::start());
+            const std::int64_t until = std::min(shape.reductions, from + rows);
+            for (std::int64_t step = from; step < until; ++step) {
+              const T* data = base + ReductionShape::offset(reduced, step);
+              for (std::size_t i = 0; i < count; ++i) {
+                sums[i] = Reducer::add(sums[i], load(data[i]), maxima[i]);
+              }
+            }
             for (std::size_t i = 0; i < count; ++i) {
-              sums[i] = Reducer::add(sums[i], load(data[i]), maxima[i]);
+              totals[i] = Reducer::join(totals[i], sums[i]);
             }
           }
           R* to = output + row * width + first;
           for (std::size_t i = 0; i < count; ++i) {
-            to[i] = store<R>(Reducer::finish(sums[i], shape.reductions, maxima[i]));
+            to[i] = store<R>(Reducer::finish(totals[i], shape.reductions, maxima[i]));
           }
         }
       });
