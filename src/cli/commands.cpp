@@ -177,7 +177,7 @@ void bind_for_plan(const Engine& engine, Session& session, const ModelInfo& info
     if (!request.text.empty() && (!type || small)) {
       auto value = decode_value(engine, request);
       if (!value) fail_input(value.error().to_string());
-      bind(session, info.inputs[index].name, *value);
+      bind_value(session, info.inputs[index].name, *value);
       values.push_back(std::move(*value));
       continue;
     }
@@ -191,7 +191,7 @@ void bind_for_plan(const Engine& engine, Session& session, const ModelInfo& info
 
 }  // namespace
 
-void bind(Session& session, const std::string& name, const InputValue& value) {
+void bind_value(Session& session, const std::string& name, const InputValue& value) {
   if (value.is_absent) {
     session.set_input_absent(name);
   } else if (value.is_sequence) {
@@ -258,7 +258,7 @@ int run_model(const Options& options) {
   for (std::size_t index = 0; index < info.inputs.size(); ++index) {
     auto value = decode_value(engine, inputs.requests()[index]);
     if (!value) return refuse(options, report, value.error());
-    bind(session, info.inputs[index].name, *value);
+    bind_value(session, info.inputs[index].name, *value);
     values.push_back(std::move(*value));
   }
   for (const std::string& state : options.states) {

@@ -39,7 +39,7 @@ struct Report {
   void finish();
 };
 
-void bind(Session& session, const std::string& name, const InputValue& value);
+void bind_value(Session& session, const std::string& name, const InputValue& value);
 void write_report(const Options& options, const Report& report);
 void write_inspection(const Options& options, const ModelInfo& info, const KernelMemory& memory);
 void write_pictures(const Options& options, const Engine& engine, const Report& report);

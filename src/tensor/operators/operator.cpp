@@ -27,6 +27,12 @@ OperatorTable make_builtin() {
   register_reduction(table);
   register_generation(table);
   register_selection(table);
+  register_linear_algebra(table);
+  register_convolution(table);
+  register_pooling(table);
+  register_normalization(table);
+  register_resizing(table);
+  register_recurrent(table);
   register_sequences(table);
   return table;
 }
