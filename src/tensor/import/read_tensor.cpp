@@ -239,7 +239,6 @@ Payload payload_of(ElementType type) {
 }
 
 void check_payload(const TensorMessage& message, const StoredTensor& tensor) {
-  if (message.conflicting) fail_input("its values are given twice, in two forms: save it again");
   if (message.payload != Payload::none && message.payload != Payload::raw &&
       message.payload != payload_of(tensor.type)) {
     fail_input(
@@ -335,6 +334,7 @@ void set_source(TensorMessage& message, ReadContext& context, StoredTensor& tens
     tensor.source = Unreadable{"tensors of strings are not supported"};
     return;
   }
+  if (message.conflicting) fail_input("its values are given twice, in two forms: save it again");
   if (message.segment || message.scattered) {
     tensor.source = Unreadable{"its values are in several pieces, which is not supported"};
     return;

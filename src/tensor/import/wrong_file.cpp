@@ -25,15 +25,18 @@ std::string describe_wrong_file(const SourceFile& file) {
 
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos) return "blank: fetch it again";
-  const bool readable = std::ranges::all_of(text, [](char c) {
-    const auto code = static_cast<unsigned char>(c);
-    return code >= 0x20 || c == '\n' || c == '\r' || c == '\t';
-  });
-  if (!readable) return {};
+  const auto is_control = [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t';
+  };
+  if (std::ranges::any_of(text, is_control)) return {};
   if (text[begin] == '<') return "a web page, perhaps an error message: check where it came from";
   if (text[begin] == '{' || text[begin] == '[') {
     return "JSON text, perhaps an error message: check where it came from";
   }
+  // Other scripts than Latin may be text as well, but nobody writes a protobuf in one.
+  const auto latin = static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; }));
+  if (latin < text.size() - text.size() / 8) return {};
   return "text, not a binary file; a protobuf in text form must be converted to binary first";
 }
 
