@@ -23,7 +23,9 @@ struct DecodedValue {
   bool is_absent = false;  ///< an optional without a value
 };
 
-/// Reads a file that holds an ONNX TensorProto. Throws Error(bad_input) with the cause.
+/// Reads a file that holds an ONNX TensorProto, SequenceProto or OptionalProto, tried in that
+/// order. Throws Error(bad_input) with the cause, Error(unsupported) for strings, maps and sparse
+/// tensors.
 [[nodiscard]] DecodedValue read_onnx_value(const std::string& path);
 
 /// Bits of an f16 or bf16 nearest to `value`, ties to even.

@@ -1,33 +1,23 @@
 #include "plimsoll/values.h"
 
-#include <fmt/format.h>
+#include <utility>
 
-#include "plimsoll/error.h"
 #include "tensor/graph/half.h"
-#include "tensor/import/onnx_messages.h"
+#include "tensor/import/tensor_proto.h"
 
 namespace plimsoll {
 
 DecodedValue read_onnx_value(const std::string& path) {
-  const auto file = tensor::SourceFile::open(path);
-  tensor::WireReader reader(file);
-  try {
-    const auto stored = tensor::onnx::read_tensor(reader);
-    if (element_size(stored->type) == 0) {
-      fail_unsupported("it holds a tensor whose element type is not supported, or no tensor");
-    }
-    DecodedValue value;
-    DecodedTensor& tensor = value.items.emplace_back();
-    tensor.name = stored->name;
-    tensor.type = stored->type;
-    tensor.shape = stored->shape;
-    tensor.bytes.resize(stored->bytes());
-    stored->read(0, stored->shape.elements(), tensor.bytes.data());
-    return value;
-  } catch (Error& error) {
-    error.add_context(fmt::format("value '{}'", path));
-    throw;
+  const tensor::ProtoValue described = tensor::describe_tensor_proto(path);
+  DecodedValue value;
+  value.is_sequence = described.is_sequence;
+  value.is_absent = !described.has_value;
+  for (const auto& stored : described.tensors) {
+    tensor::LoadedTensor loaded = tensor::load_tensor(*stored);
+    value.items.push_back(
+        {std::move(loaded.name), loaded.type, loaded.shape, std::move(loaded.bytes)});
   }
+  return value;
 }
 
 std::uint16_t half_bits(ElementType type, float value) {
