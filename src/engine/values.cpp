@@ -7,17 +7,35 @@
 
 namespace plimsoll {
 
-DecodedValue read_onnx_value(const std::string& path) {
-  const tensor::ProtoValue described = tensor::describe_tensor_proto(path);
-  DecodedValue value;
-  value.is_sequence = described.is_sequence;
-  value.is_absent = !described.has_value;
-  for (const auto& stored : described.tensors) {
-    tensor::LoadedTensor loaded = tensor::load_tensor(*stored);
-    value.items.push_back(
-        {std::move(loaded.name), loaded.type, loaded.shape, std::move(loaded.bytes)});
+struct OnnxValueFile::State {
+  tensor::ProtoValue value;
+  std::vector<Item> items;
+};
+
+OnnxValueFile OnnxValueFile::open(const std::string& path) {
+  auto state = std::make_shared<State>();
+  state->value = tensor::describe_tensor_proto(path);
+  for (const auto& stored : state->value.tensors) {
+    state->items.push_back({stored->name, stored->type, stored->shape});
   }
-  return value;
+  return OnnxValueFile(std::move(state));
+}
+
+const std::vector<OnnxValueFile::Item>& OnnxValueFile::items() const {
+  return state_->items;
+}
+
+bool OnnxValueFile::is_sequence() const {
+  return state_->value.is_sequence;
+}
+
+bool OnnxValueFile::is_absent() const {
+  return !state_->value.has_value;
+}
+
+void OnnxValueFile::read(std::size_t item, std::byte* destination) const {
+  const tensor::StoredTensor& stored = *state_->value.tensors.at(item);
+  stored.read(0, stored.shape.elements(), destination);
 }
 
 std::uint16_t half_bits(ElementType type, float value) {

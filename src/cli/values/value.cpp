@@ -211,6 +211,11 @@ std::optional<ValueType> peek_value(const ValueRequest& request) {
     const NpyHeader header = read_npy_header(file.get(), text);
     return ValueType{header.type, header.shape};
   }
+  if (text.ends_with(".pb")) {
+    const OnnxValueFile file = OnnxValueFile::open(text);
+    if (file.is_sequence() || file.is_absent()) return std::nullopt;
+    return ValueType{file.items().at(0).type, file.items().at(0).shape};
+  }
   if (const std::size_t equals = text.find('='); equals != std::string::npos) {
     return parse_type(text.substr(0, equals));
   }
@@ -224,16 +229,15 @@ std::expected<InputValue, Refusal> decode_value(const Engine& engine, const Valu
   const std::string& text = request.text;
   if (text.ends_with(".npy")) return single(read_npy(engine, text));
   if (text.ends_with(".pb")) {
+    const OnnxValueFile file = OnnxValueFile::open(text);
     InputValue value;
-    DecodedValue decoded = read_onnx_value(text);
-    value.is_sequence = decoded.is_sequence;
-    value.is_absent = decoded.is_absent;
-    for (const DecodedTensor& tensor : decoded.items) {
+    value.is_sequence = file.is_sequence();
+    value.is_absent = file.is_absent();
+    for (std::size_t index = 0; index < file.items().size(); ++index) {
+      const OnnxValueFile::Item& tensor = file.items()[index];
       auto item = allocate_item(engine, tensor.type, tensor.shape, "input '" + text + "'");
       if (!item) return std::unexpected(std::move(item.error()));
-      if (!tensor.bytes.empty()) {
-        std::memcpy(item->memory.data.get(), tensor.bytes.data(), tensor.bytes.size());
-      }
+      if (tensor.shape.elements() != 0) file.read(index, item->memory.data.get());
       value.items.push_back(std::move(*item));
     }
     return value;
