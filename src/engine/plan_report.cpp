@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "memory/size.h"
+#include "tensor/kernels/target.h"
+#include "tensor/plan/lowering.h"
 
 namespace plimsoll {
 namespace {
@@ -38,6 +40,10 @@ void make_execution(Session::State& session, const ExecutionChoice& choice) {
   services.window_bytes = choice.window_bytes;
   services.cancelled = &engine.cancelled;
   services.progress = engine.options.progress;
+  const auto target = tensor::kernels::target_from_name(engine.target);
+  services.transform = [target](tensor::Program& program) {
+    tensor::lower_program(program, target);
+  };
   session.window_bytes = choice.window_bytes;
   session.execution = std::make_unique<tensor::Execution>(
       std::shared_ptr<const tensor::Graph>(session.model->graph, &session.model->graph->main),

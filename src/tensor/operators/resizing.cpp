@@ -5,9 +5,11 @@
 #include <array>
 #include <cmath>
 
+#include "tensor/graph/specialize.h"
 #include "tensor/operators/checks.h"
 #include "tensor/operators/families.h"
 #include "tensor/operators/number.h"
+#include "tensor/operators/resizing.h"
 
 namespace plimsoll::tensor {
 namespace {
@@ -195,13 +197,6 @@ std::int64_t nearest(const std::string& mode, float x, float scale) {
   fail_input(fmt::format("nearest_mode '{}' is not known", mode));
 }
 
-/// Weights of consecutive input positions for one output position.
-struct Taps {
-  std::int64_t first = 0;
-  std::vector<float> weights;
-  bool outside = false;  ///< extrapolated
-};
-
 class TapMaker {
  public:
   TapMaker(const Node& node) {
@@ -219,8 +214,8 @@ class TapMaker {
     }
   }
 
-  [[nodiscard]] Taps taps(const Axis& axis, std::int64_t x) const {
-    Taps result;
+  [[nodiscard]] ResizeTaps taps(const Axis& axis, std::int64_t x) const {
+    ResizeTaps result;
     if (axis.input == axis.output && axis.scale == 1 && coordinates_ != "tf_crop_and_resize") {
       result.first = x;
       result.weights = {1};
@@ -295,7 +290,7 @@ void run_resize(RunContext& context) {
   const TapMaker maker(context.node());
   const std::size_t rank = input.shape.rank();
   // Per axis and output position; axes are few and rows of taps short.
-  std::vector<std::vector<Taps>> taps(rank);
+  std::vector<std::vector<ResizeTaps>> taps(rank);
   for (std::size_t axis = 0; axis < rank; ++axis) {
     for (std::int64_t x = 0; x < request.axes[axis].output; ++x) {
       taps[axis].push_back(maker.taps(request.axes[axis], x));
@@ -315,7 +310,7 @@ void run_resize(RunContext& context) {
     context.threads().parallel_for(
         output.elements(), 1024, [&](std::int64_t begin, std::int64_t end, int) {
           for (std::int64_t index = begin; index < end; ++index) {
-            std::array<const Taps*, Shape::max_rank> own{};
+            std::array<const ResizeTaps*, Shape::max_rank> own{};
             std::int64_t rest = index;
             std::int64_t base = 0;
             std::int64_t combinations = 1;
@@ -355,7 +350,51 @@ void run_resize(RunContext& context) {
   });
 }
 
+/// Inputs of a planned node, as request_of wants them.
+struct PlannedNode {
+  Program& program;
+  const ProgramNode& planned;
+  [[nodiscard]] const Node& node() const { return *planned.definition; }
+  [[nodiscard]] bool has_input(std::size_t index) const {
+    return index < planned.inputs.size() && planned.inputs[index] != no_value &&
+           program.values[planned.inputs[index]].type.shape.elements() != 0;
+  }
+};
+struct PlannedValues {
+  Program& program;
+  const ProgramNode& planned;
+  [[nodiscard]] std::vector<float> floats(std::size_t i) const {
+    return read_floats(known_value(program, planned.inputs[i]).value());
+  }
+  [[nodiscard]] std::vector<std::int64_t> integers(std::size_t i) const {
+    return read_integers(known_value(program, planned.inputs[i]).value());
+  }
+};
+
 }  // namespace
+
+std::optional<std::array<std::vector<ResizeTaps>, 4>> resize_taps(Program& program,
+                                                                  const ProgramNode& node) {
+  for (std::size_t index = 1; index < node.inputs.size(); ++index) {
+    if (node.inputs[index] != no_value && !known_value(program, node.inputs[index])) {
+      return std::nullopt;
+    }
+  }
+  const Request request =
+      request_of(PlannedNode{program, node}, program.values[node.inputs[0]].type.shape,
+                 PlannedValues{program, node});
+  const TapMaker maker(*node.definition);
+  std::array<std::vector<ResizeTaps>, 4> taps;
+  for (std::size_t axis = 0; axis < 4; ++axis) {
+    const Axis& own = request.axes[axis];
+    if (axis < 2 && (own.input != own.output || own.scale != 1)) return std::nullopt;
+    for (std::int64_t x = 0; x < own.output; ++x) {
+      taps[axis].push_back(maker.taps(own, x));
+      if (taps[axis].back().outside) return std::nullopt;
+    }
+  }
+  return taps;
+}
 
 void register_resizing(OperatorTable& table) {
   table.add({.name = "Resize", .since_version = 10, .infer = infer_resize, .run = run_resize});

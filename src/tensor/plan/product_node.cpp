@@ -153,10 +153,14 @@ void ProductNode::run_range(const KernelContext& context, std::int64_t begin,
 
   context.threads.parallel_for(
       groups * chunks, 1, [&](std::int64_t first, std::int64_t last, int thread) {
-        auto* rows = reinterpret_cast<const float**>(pointers + static_cast<std::uint64_t>(thread) *
-                                                                    pointer_bytes);
-        auto* outputs = reinterpret_cast<float**>(rows + window.taps() * table.max_rows);
-        auto* residuals = reinterpret_cast<const float**>(outputs + table.max_rows);
+        // This thread's pointers: taps × rows of factors, then outputs, then residuals.
+        std::byte* own = pointers + static_cast<std::uint64_t>(thread) * pointer_bytes;
+        const std::int64_t lists = window.taps() * table.max_rows;
+        auto* rows = reinterpret_cast<const float**>(own);
+        auto* outputs =
+            reinterpret_cast<float**>(own + static_cast<std::size_t>(lists) * sizeof(void*));
+        auto* residuals = reinterpret_cast<const float**>(
+            own + static_cast<std::size_t>(lists + table.max_rows) * sizeof(void*));
         for (std::int64_t task_index = first; task_index < last; ++task_index) {
           const std::int64_t panel = task_index / chunks * group;
           const std::int64_t chunk = task_index % chunks;

@@ -1,0 +1,177 @@
+#include "tensor/plan/image_node.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "tensor/operators/resizing.h"
+#include "tensor/operators/spatial.h"
+
+namespace plimsoll::tensor {
+namespace {
+
+struct ImageNode : KernelNode {
+  [[nodiscard]] Encoding encoding(std::size_t, const WeightView& view) const override {
+    return plain_encoding(view.type);
+  }
+  [[nodiscard]] std::uint64_t scratch_bytes(int) const override { return 0; }
+};
+
+const float* pixel(const KernelOperand& image, std::int64_t n, std::int64_t y, std::int64_t x) {
+  const Shape& shape = image.type.shape;
+  return reinterpret_cast<const float*>(image.data) +
+         ((n * shape[1] + y) * shape[2] + x) * shape[3];
+}
+float* pixel_out(const KernelOperand& image, std::int64_t n, std::int64_t y, std::int64_t x) {
+  return const_cast<float*>(pixel(image, n, y, x));  // NOLINT: an output's memory is writable
+}
+
+/// Calls body(n, y) for all output rows, in parallel.
+template <typename F>
+void for_each_row(const KernelContext& context, const F& body) {
+  const std::int64_t height = context.outputs[0].type.shape[1];
+  context.threads.parallel_for(context.outputs[0].type.shape[0] * height, 1,
+                               [&](std::int64_t begin, std::int64_t end, int) {
+                                 for (std::int64_t line = begin; line < end; ++line) {
+                                   body(line / height, line % height);
+                                 }
+                               });
+}
+
+struct PoolNode : ImageNode {
+  SpatialWindow window;
+  bool average = false;
+  bool include_padding = false;
+
+  void run(const KernelContext& context) const override {
+    const KernelOperand& input = context.inputs[0];
+    const KernelOperand& output = context.outputs[0];
+    const std::int64_t channels = output.type.shape[3];
+    for_each_row(context, [&](std::int64_t n, std::int64_t y) {
+      for (std::int64_t x = 0; x < output.type.shape[2]; ++x) {
+        float* to = pixel_out(output, n, y, x);
+        std::fill_n(to, channels, average ? 0.0F : -std::numeric_limits<float>::infinity());
+        std::int64_t count = 0;
+        for (std::int64_t ky = 0; ky < window.kernel[0]; ++ky) {
+          const std::int64_t iy =
+              y * window.strides[0] - window.pads_begin[0] + ky * window.dilations[0];
+          if (iy < 0 || iy >= window.input[0]) continue;
+          for (std::int64_t kx = 0; kx < window.kernel[1]; ++kx) {
+            const std::int64_t ix =
+                x * window.strides[1] - window.pads_begin[1] + kx * window.dilations[1];
+            if (ix < 0 || ix >= window.input[1]) continue;
+            ++count;
+            const float* from = pixel(input, n, iy, ix);
+            if (average) {
+              for (std::int64_t c = 0; c < channels; ++c) to[c] += from[c];
+            } else {
+              for (std::int64_t c = 0; c < channels; ++c) to[c] = from[c] > to[c] ? from[c] : to[c];
+            }
+          }
+        }
+        if (!average) continue;
+        if (include_padding) count = window.taps();
+        const float scale = count == 0 ? 0.0F : 1.0F / static_cast<float>(count);
+        for (std::int64_t c = 0; c < channels; ++c) to[c] *= scale;
+      }
+    });
+  }
+};
+
+struct GlobalAverageNode : ImageNode {
+  void run(const KernelContext& context) const override {
+    const KernelOperand& input = context.inputs[0];
+    const std::int64_t channels = input.type.shape[3];
+    const std::int64_t positions = input.type.shape[1] * input.type.shape[2];
+    // In parallel over channels, so that sums do not depend on the number of threads.
+    context.threads.parallel_for(
+        input.type.shape[0] * ((channels + 15) / 16), 1,
+        [&](std::int64_t begin, std::int64_t end, int) {
+          const std::int64_t blocks = (channels + 15) / 16;
+          for (std::int64_t block = begin; block < end; ++block) {
+            const std::int64_t n = block / blocks;
+            const std::int64_t first = block % blocks * 16;
+            const std::int64_t count = std::min<std::int64_t>(16, channels - first);
+            float sums[16] = {};
+            const float* from = pixel(input, n, 0, 0) + first;
+            for (std::int64_t p = 0; p < positions; ++p, from += channels) {
+              for (std::int64_t c = 0; c < count; ++c) sums[c] += from[c];
+            }
+            float* to = pixel_out(context.outputs[0], n, 0, 0) + first;
+            for (std::int64_t c = 0; c < count; ++c)
+              to[c] = sums[c] / static_cast<float>(positions);
+          }
+        });
+  }
+};
+
+struct ResizeNode : ImageNode {
+  std::vector<ResizeTaps> rows;
+  std::vector<ResizeTaps> columns;
+
+  void run(const KernelContext& context) const override {
+    const KernelOperand& input = context.inputs[0];
+    const KernelOperand& output = context.outputs[0];
+    const std::int64_t channels = output.type.shape[3];
+    for_each_row(context, [&](std::int64_t n, std::int64_t y) {
+      const ResizeTaps& row = rows[static_cast<std::size_t>(y)];
+      for (std::int64_t x = 0; x < output.type.shape[2]; ++x) {
+        const ResizeTaps& column = columns[static_cast<std::size_t>(x)];
+        float* to = pixel_out(output, n, y, x);
+        bool first = true;
+        for (std::size_t r = 0; r < row.weights.size(); ++r) {
+          for (std::size_t c = 0; c < column.weights.size(); ++c) {
+            const float weight = row.weights[r] * column.weights[c];
+            const float* from = pixel(input, n, row.first + static_cast<std::int64_t>(r),
+                                      column.first + static_cast<std::int64_t>(c));
+            if (first) {
+              for (std::int64_t i = 0; i < channels; ++i) to[i] = weight * from[i];
+            } else {
+              for (std::int64_t i = 0; i < channels; ++i) to[i] += weight * from[i];
+            }
+            first = false;
+          }
+        }
+      }
+    });
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<KernelNode> make_image_node(Program& program, const ProgramNode& node) {
+  const Node& definition = *node.definition;
+  const TensorType& input = program.values[node.inputs[0]].type;
+  if (input.element != ElementType::f32 || input.shape.rank() != 4 || input.shape.elements() == 0) {
+    return nullptr;
+  }
+  const std::string& op = definition.op_type;
+  if (op == "MaxPool" || op == "AveragePool") {
+    auto kernel = std::make_shared<PoolNode>();
+    kernel->average = op == "AveragePool";
+    kernel->include_padding = definition.integer("count_include_pad", 0) != 0;
+    const bool ceil_mode = definition.integer("ceil_mode", 0) != 0;
+    if (kernel->include_padding && ceil_mode) return nullptr;
+    const std::vector<std::int64_t> size = definition.integers("kernel_shape");
+    kernel->window = spatial_window(definition, input.shape, size, ceil_mode);
+    kernel->name = op;
+    return kernel;
+  }
+  if (op == "GlobalAveragePool") {
+    auto kernel = std::make_shared<GlobalAverageNode>();
+    kernel->name = op;
+    return kernel;
+  }
+  if (op == "Resize" || op == "Upsample") {
+    auto taps = resize_taps(program, node);
+    if (!taps) return nullptr;
+    auto kernel = std::make_shared<ResizeNode>();
+    kernel->rows = std::move((*taps)[2]);
+    kernel->columns = std::move((*taps)[3]);
+    kernel->name = op;
+    return kernel;
+  }
+  return nullptr;
+}
+
+}  // namespace plimsoll::tensor
