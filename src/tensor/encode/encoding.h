@@ -28,6 +28,7 @@ struct Encoding {
   std::int64_t taps = 1;    ///< panels: kernel positions; depthwise: the same
   std::int64_t groups = 1;  ///< panels: independent matrices one after the other
   std::int64_t panel = 0;   ///< panels: columns per panel
+  bool by_tap = false;      ///< panels: one matrix for each tap, from a view [K, N, taps]
 
   [[nodiscard]] std::string name() const;  ///< for reports: "f32 plain", "f32 panels of 16"
   friend bool operator==(const Encoding&, const Encoding&) = default;

@@ -84,9 +84,15 @@ void encode_panels(const WeightView& view, const Encoding& encoding, std::span<s
         const std::int64_t o = run.index[0] + (run.axis == 0 ? index : 0);
         const std::int64_t i = run.index[1] + (run.axis == 1 ? index : 0);
         const std::int64_t t = run.index[2] + (run.axis == 2 ? index : 0);
-        group = o / columns;
-        n = o % columns;
-        k = t * channels + i;
+        if (encoding.by_tap) {
+          group = t;
+          n = i;
+          k = o;
+        } else {
+          group = o / columns;
+          n = o % columns;
+          k = t * channels + i;
+        }
       } else {
         k = run.index[0] + (run.axis == 0 ? index : 0);
         n = run.index[1] + (run.axis == 1 ? index : 0);

@@ -165,6 +165,7 @@ class Lowering {
     if (node.kernel != nullptr || node.definition == nullptr) return false;
     if (absorb(node)) return true;
     if (is_op(node, "Conv")) return lower_convolution(node);
+    if (is_op(node, "ConvTranspose")) return lower_transposed(node);
     if (is_op(node, "MatMul")) return lower_matmul(node);
     if (is_op(node, "Gemm")) return lower_gemm(node);
     return lower_image_operator(node);
@@ -223,6 +224,50 @@ class Lowering {
     }
     const auto view = weight.weight->reshaped({filter[0], filter[1], filter[2] * filter[3]});
     if (!view) return false;
+    const ValueId twin = channels_last(x);
+    const ValueId result =
+        add_value(value(node.outputs[0]).name, {ElementType::f32, last_of(output)});
+    const ValueId packed = weight_value(weight, *view);
+    set_twin(node.outputs[0], result);
+    emit({node.definition, nullptr, std::move(kernel), {twin, packed}, {result}});
+    return true;
+  }
+
+  bool lower_transposed(const ProgramNode& node) {
+    const ValueId x = node.inputs[0];
+    const ValueId w = node.inputs[1];
+    if (!is_f32(x) || value(x).type.shape.rank() != 4 || !usable_weight(w)) return false;
+    const ProgramValue weight = value(w);
+    const Shape filter = weight.type.shape;
+    const Shape output = value(node.outputs[0]).type.shape;
+    if (!weight.weight->dense() || node.definition->integer("group", 1) != 1 ||
+        output.elements() == 0 || value(x).type.shape.elements() == 0) {
+      return false;
+    }
+    const SpatialWindow spatial =
+        transposed_window(*node.definition, value(x).type.shape, filter.dimensions().subspan(2));
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      if (spatial.strides[axis] != spatial.kernel[axis] || spatial.dilations[axis] != 1 ||
+          spatial.pads_begin[axis] != 0 ||
+          spatial.output[axis] != spatial.input[axis] * spatial.kernel[axis]) {
+        return false;
+      }
+    }
+    auto kernel = std::make_shared<ProductNode>();
+    if (node.inputs.size() > 2 && node.inputs[2] != no_value) {
+      const auto known = floats(node.inputs[2]);
+      if (!known) return false;
+      kernel->epilogue.shift = *known;
+    }
+    kernel->target = target_;
+    kernel->depth = filter[0];
+    kernel->columns = filter[1];
+    kernel->convolution = true;
+    kernel->transposed = true;
+    kernel->window = {filter[2], filter[3], filter[2], filter[3], 1, 1, 0, 0};
+    kernel->weight_element = weight.weight->stored->type;
+    kernel->name = "ConvTranspose";
+    const auto view = weight.weight->reshaped({filter[0], filter[1], filter[2] * filter[3]});
     const ValueId twin = channels_last(x);
     const ValueId result =
         add_value(value(node.outputs[0]).name, {ElementType::f32, last_of(output)});
@@ -344,7 +389,10 @@ class Lowering {
     emit(std::move(fresh));
   }
 
-  static bool is_image(const KernelNode& kernel) { return kernel.row_wise(); }
+  static bool is_image(const KernelNode& kernel) {
+    const auto* product = dynamic_cast<const ProductNode*>(&kernel);
+    return product == nullptr || product->image();
+  }
 
   static std::size_t columns_of(const ProgramNode& node) {
     if (const auto* product = dynamic_cast<const ProductNode*>(node.kernel.get())) {
@@ -482,6 +530,8 @@ class Lowering {
       return true;
     }
     if (op == "Concat") return lower_concat(node, output);
+    if (op == "Pad") return lower_pad(node, output);
+    if (op == "Slice") return lower_slice(node, output);
     if (is_elementwise(op)) return lower_elementwise(node, output);
     return false;
   }
@@ -502,6 +552,55 @@ class Lowering {
     set_twin(node.outputs[0], twin);
     emit({definition, node.op, nullptr, std::move(inputs), {twin}});
     return true;
+  }
+
+  ValueId integers_value(std::vector<std::int64_t> list) {
+    ProgramValue fresh;
+    fresh.type = {ElementType::i64, {static_cast<std::int64_t>(list.size())}};
+    fresh.kind = ValueKind::constant;
+    const auto bytes = std::as_bytes(std::span(list));
+    fresh.constant = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+    program_.values.push_back(std::move(fresh));
+    readers_.push_back(1);
+    return static_cast<ValueId>(program_.values.size() - 1);
+  }
+
+  bool emit_moved(const ProgramNode& node, const TensorType& output, std::vector<ValueId> inputs) {
+    inputs[0] = channels_last(inputs[0]);
+    const ValueId twin =
+        add_value(value(node.outputs[0]).name, {output.element, last_of(output.shape)});
+    set_twin(node.outputs[0], twin);
+    emit({node.definition, node.op, nullptr, std::move(inputs), {twin}});
+    return true;
+  }
+
+  bool lower_pad(const ProgramNode& node, const TensorType& output) {
+    if (node.definition->opset < 11 || node.inputs.size() < 2 ||
+        (node.inputs.size() > 3 && node.inputs[3] != no_value)) {
+      return false;
+    }
+    const auto known = known_value(program_, node.inputs[1]);
+    if (!known || known->type != ElementType::i64 || known->elements() != 8) return false;
+    const auto* p = known->as<std::int64_t>();
+    std::vector<ValueId> inputs = node.inputs;
+    inputs[1] = integers_value({p[0], p[2], p[3], p[1], p[4], p[6], p[7], p[5]});
+    return emit_moved(node, output, std::move(inputs));
+  }
+
+  bool lower_slice(const ProgramNode& node, const TensorType& output) {
+    if (node.definition->opset < 10 || node.inputs.size() < 4 || node.inputs[3] == no_value) {
+      return false;
+    }
+    const auto known = known_value(program_, node.inputs[3]);
+    if (!known || known->type != ElementType::i64) return false;
+    constexpr std::int64_t moved[] = {0, 3, 1, 2};
+    std::vector<std::int64_t> axes;
+    for (std::int64_t axis : known->span<std::int64_t>()) {
+      axes.push_back(moved[axis < 0 ? axis + 4 : axis]);
+    }
+    std::vector<ValueId> inputs = node.inputs;
+    inputs[3] = integers_value(std::move(axes));
+    return emit_moved(node, output, std::move(inputs));
   }
 
   static bool is_elementwise(const std::string& op) {

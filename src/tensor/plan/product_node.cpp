@@ -80,11 +80,13 @@ Encoding ProductNode::encoding(std::size_t, const WeightView& view) const {
   Encoding encoding;
   encoding.kind = Encoding::Kind::panels;
   encoding.element = view.stored->type;
-  encoding.k = window.taps() * depth;
+  encoding.k = summed_taps() * depth;
   encoding.n = columns;
   encoding.taps = window.taps();
   encoding.panel = kernels::panel_columns(target);
+  encoding.by_tap = transposed;
   encoding.bytes = panel_layout(encoding).bytes();
+  if (transposed) encoding.bytes *= static_cast<std::uint64_t>(window.taps());
   return encoding;
 }
 
@@ -100,11 +102,18 @@ std::uint64_t ProductNode::scratch_bytes(int threads) const {
 
 void ProductNode::run(const KernelContext& context) const {
   const Shape& output = context.outputs[0].type.shape;
+  if (transposed) {
+    const Shape& input = context.inputs[0].type.shape;
+    for (std::int64_t tap = 0; tap < window.taps(); ++tap) {
+      run_range(context, 0, input.product(0, 3), tap);
+    }
+    return;
+  }
   if (convolution) {
     run_rows(context, {0, output[1]});
     return;
   }
-  run_range(context, 0, columns == 0 ? 0 : output.elements() / columns);
+  run_range(context, 0, columns == 0 ? 0 : output.elements() / columns, 0);
 }
 
 std::optional<RowRange> ProductNode::input_rows(std::size_t input, RowRange output) const {
@@ -117,14 +126,14 @@ void ProductNode::run_rows(const KernelContext& context, RowRange output) const 
   const std::int64_t width = context.outputs[0].type.shape[2];
   const std::int64_t height = context.outputs[0].type.shape[1];
   if (output.begin == 0 && output.end == height) {
-    run_range(context, 0, context.outputs[0].type.shape[0] * height * width);
+    run_range(context, 0, context.outputs[0].type.shape[0] * height * width, 0);
     return;
   }
-  run_range(context, output.begin * width, output.end * width);
+  run_range(context, output.begin * width, output.end * width, 0);
 }
 
-void ProductNode::run_range(const KernelContext& context, std::int64_t begin,
-                            std::int64_t end) const {
+void ProductNode::run_range(const KernelContext& context, std::int64_t begin, std::int64_t end,
+                            std::int64_t tap) const {
   const kernels::KernelTable& table = kernels::kernel_table(target);
   auto* zeros = reinterpret_cast<float*>(context.scratch.data());
   std::memset(zeros, 0, static_cast<std::size_t>(depth) * sizeof(float));
@@ -132,7 +141,7 @@ void ProductNode::run_range(const KernelContext& context, std::int64_t begin,
   const std::uint64_t pointer_bytes = thread_scratch();
 
   const ElementType element = weight_element;
-  kernels::PanelLayout layout{window.taps() * depth, columns, table.panel, element_size(element)};
+  kernels::PanelLayout layout{summed_taps() * depth, columns, table.panel, element_size(element)};
   const std::int64_t panels = layout.panels();
   const std::uint64_t one_panel =
       static_cast<std::uint64_t>(layout.k * layout.panel) * layout.element_bytes;
@@ -155,7 +164,7 @@ void ProductNode::run_range(const KernelContext& context, std::int64_t begin,
       groups * chunks, 1, [&](std::int64_t first, std::int64_t last, int thread) {
         // This thread's pointers: taps × rows of factors, then outputs, then residuals.
         std::byte* own = pointers + static_cast<std::uint64_t>(thread) * pointer_bytes;
-        const std::int64_t lists = window.taps() * table.max_rows;
+        const std::int64_t lists = summed_taps() * table.max_rows;
         auto* rows = reinterpret_cast<const float**>(own);
         auto* outputs =
             reinterpret_cast<float**>(own + static_cast<std::size_t>(lists) * sizeof(void*));
@@ -169,12 +178,12 @@ void ProductNode::run_range(const KernelContext& context, std::int64_t begin,
             const std::int64_t start = begin + t * table.max_rows;
             kernels::TileTask task;
             task.count = std::min(table.max_rows, end - start);
-            point(context, start, task.count, zeros, rows, outputs,
+            point(context, tap, start, task.count, zeros, rows, outputs,
                   has_residual ? residuals : nullptr);
             task.rows = rows;
-            task.taps = window.taps();
+            task.taps = summed_taps();
             task.depth = depth;
-            task.panels = context.inputs[1].data;
+            task.panels = context.inputs[1].data + static_cast<std::uint64_t>(tap) * layout.bytes();
             task.type = panel_type(element);
             task.columns = columns;
             task.first_panel = panel;
@@ -188,8 +197,8 @@ void ProductNode::run_range(const KernelContext& context, std::int64_t begin,
       });
 }
 
-void ProductNode::point(const KernelContext& context, std::int64_t start, std::int64_t count,
-                        const float* zeros, const float** rows, float** outputs,
+void ProductNode::point(const KernelContext& context, std::int64_t tap, std::int64_t start,
+                        std::int64_t count, const float* zeros, const float** rows, float** outputs,
                         const float** residuals) const {
   const KernelOperand& input = context.inputs[0];
   const KernelOperand& output = context.outputs[0];
@@ -202,6 +211,23 @@ void ProductNode::point(const KernelContext& context, std::int64_t start, std::i
       if (residuals != nullptr) {
         residuals[r] =
             reinterpret_cast<const float*>(context.inputs[2].data) + (start + r) * columns;
+      }
+    }
+    return;
+  }
+  if (transposed) {
+    const std::int64_t height = input.type.shape[1];
+    const std::int64_t width = input.type.shape[2];
+    for (std::int64_t r = 0; r < count; ++r) {
+      const std::int64_t x = (start + r) % width;
+      const std::int64_t line = (start + r) / width;
+      const std::int64_t n = line / height;
+      const std::int64_t y = line % height * window.kernel_height + tap / window.kernel_width;
+      const std::int64_t out_x = x * window.kernel_width + tap % window.kernel_width;
+      rows[r] = reinterpret_cast<const float*>(input.data) + (start + r) * depth;
+      outputs[r] = image_row_out(output, n, y) + out_x * columns;
+      if (residuals != nullptr) {
+        residuals[r] = image_row(context.inputs[2], n, y) + out_x * columns;
       }
     }
     return;

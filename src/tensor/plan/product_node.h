@@ -53,22 +53,29 @@ struct ProductNode : KernelNode {
   std::int64_t columns = 0;                       ///< output channels
   ElementType weight_element = ElementType::f32;  ///< as stored: f32, f16 or bf16
   bool convolution = false;
+  /// A transposed convolution whose kernel is its stride and that has no padding: each tap is a
+  /// product of its own, and every output pixel belongs to one tap.
+  bool transposed = false;
   ImageWindow window;
 
   [[nodiscard]] Encoding encoding(std::size_t input, const WeightView& view) const override;
   [[nodiscard]] std::uint64_t scratch_bytes(int threads) const override;
   void run(const KernelContext& context) const override;
-  [[nodiscard]] bool row_wise() const override { return convolution; }
+  [[nodiscard]] bool row_wise() const override { return convolution && !transposed; }
+  /// Taps of one sum.
+  [[nodiscard]] std::int64_t summed_taps() const { return transposed ? 1 : window.taps(); }
+  [[nodiscard]] bool image() const { return convolution; }
   [[nodiscard]] std::optional<RowRange> input_rows(std::size_t input,
                                                    RowRange output) const override;
   void run_rows(const KernelContext& context, RowRange output) const override;
 
  private:
   /// Pointers for output rows (pixels) start to start + count.
-  void point(const KernelContext& context, std::int64_t start, std::int64_t count,
+  void point(const KernelContext& context, std::int64_t tap, std::int64_t start, std::int64_t count,
              const float* zeros, const float** rows, float** outputs,
              const float** residuals) const;
-  void run_range(const KernelContext& context, std::int64_t begin, std::int64_t end) const;
+  void run_range(const KernelContext& context, std::int64_t begin, std::int64_t end,
+                 std::int64_t tap) const;
   [[nodiscard]] std::uint64_t thread_scratch() const;
 };
 
