@@ -17,6 +17,15 @@
 
 namespace plimsoll::tensor {
 
+namespace detail {
+/// By masks: the compiler would branch around the floating addition that one side may need.
+[[nodiscard]] inline std::uint32_t choose(bool condition, std::uint32_t yes,
+                                          std::uint32_t no) noexcept {
+  const std::uint32_t mask = 0U - static_cast<std::uint32_t>(condition);
+  return (yes & mask) | (no & ~mask);
+}
+}  // namespace detail
+
 [[nodiscard]] inline float to_float(const Float16& half) noexcept {
   const std::uint32_t magnitude = half.bits & 0x7FFFU;
   const std::uint32_t sign = static_cast<std::uint32_t>(half.bits & 0x8000U) << 16;
@@ -40,9 +49,9 @@ namespace plimsoll::tensor {
   const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
   const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(shifted) - 0x3F000000U;
   const std::uint32_t nan = 0x7E00U | ((magnitude >> 13) & 0x3FFU);
-  std::uint32_t result = magnitude < 0x38800000U ? subnormal : normal;  // below 2^-14
-  result = magnitude >= 0x477FF000U ? 0x7C00U : result;                 // from 65520
-  result = magnitude > 0x7F800000U ? nan : result;
+  std::uint32_t result = detail::choose(magnitude < 0x38800000U, subnormal, normal);  // < 2^-14
+  result = detail::choose(magnitude >= 0x477FF000U, 0x7C00U, result);                 // ≥ 65520
+  result = detail::choose(magnitude > 0x7F800000U, nan, result);
   return {static_cast<std::uint16_t>(result | ((bits >> 16) & 0x8000U))};
 }
 

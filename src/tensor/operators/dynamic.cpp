@@ -59,27 +59,63 @@ TensorPointer cut(DynamicContext& context, const ConstTensorView& view, std::siz
   return tensor;
 }
 
-TensorPointer stack(DynamicContext& context, std::span<const TensorPointer> items, std::size_t axis,
-                    bool reverse) {
-  const TensorType& type = items[0]->type;
-  for (const TensorPointer& item : items) {
-    if (item->type != type) {
-      fail_input(fmt::format("tensors of shape {} and {} cannot be stacked", type.shape.to_string(),
-                             item->type.shape.to_string()));
+void StackBuilder::add(DynamicContext& context, TensorPointer item) {
+  if (count_ == 0) {
+    type_ = item->type;
+    axis_ = static_cast<std::int64_t>(normalize_axis(axis_, type_.shape.rank() + 1));
+  } else if (item->type != type_) {
+    fail_input(fmt::format("tensors of {} {} and {} {} cannot be stacked",
+                           element_name(type_.element), type_.shape.to_string(),
+                           element_name(item->type.element), item->type.shape.to_string()));
+  }
+  if (expected_ == unknown) {
+    items_.push_back(std::move(item));
+  } else {
+    place(context, *item);
+  }
+  ++count_;
+}
+
+/// Copies an item, the count_-th, to its place.
+void StackBuilder::place(DynamicContext& context, const OwnedTensor& item) {
+  const auto axis = static_cast<std::size_t>(axis_);
+  if (result_ == nullptr) {
+    std::vector<std::int64_t> dimensions = to_vector(type_.shape);
+    dimensions.insert(dimensions.begin() + static_cast<std::ptrdiff_t>(axis), expected_);
+    result_ = context.allocate({type_.element, Shape(dimensions)});
+  }
+  const std::int64_t row = type_.shape.product(axis, type_.shape.rank()) *
+                           static_cast<std::int64_t>(element_size(type_.element));
+  const std::int64_t place = reverse_ ? expected_ - 1 - count_ : count_;
+  copy_rows(context.threads(), type_.shape.product(0, axis), row, item.data(), row,
+            result_->data() + place * row, expected_ * row);
+}
+
+TensorPointer StackBuilder::finish(DynamicContext& context) {
+  if (count_ == 0) return nullptr;
+  if (expected_ == unknown) {
+    expected_ = count_;
+    count_ = 0;
+    for (TensorPointer& item : items_) {
+      place(context, *item);
+      item.reset();
+      ++count_;
     }
+    items_.clear();
+  } else if (count_ < expected_) {
+    const std::int64_t first = reverse_ ? expected_ - count_ : 0;
+    return cut(context, std::as_const(*result_).view(), static_cast<std::size_t>(axis_), first,
+               count_, true);
   }
-  const auto count = static_cast<std::int64_t>(items.size());
-  std::vector<std::int64_t> dimensions = to_vector(type.shape);
-  dimensions.insert(dimensions.begin() + static_cast<std::ptrdiff_t>(axis), count);
-  const auto tensor = context.allocate({type.element, Shape(dimensions)});
-  const std::int64_t row = type.shape.product(axis, type.shape.rank()) *
-                           static_cast<std::int64_t>(element_size(type.element));
-  for (std::size_t index = 0; index < items.size(); ++index) {
-    const std::size_t place = reverse ? items.size() - 1 - index : index;
-    copy_rows(context.threads(), type.shape.product(0, axis), row, items[index]->data(), row,
-              tensor->data() + static_cast<std::int64_t>(place) * row, count * row);
-  }
-  return tensor;
+  return std::move(result_);
+}
+
+TensorPointer stack(DynamicContext& context, std::span<const TensorPointer> items,
+                    std::size_t axis) {
+  StackBuilder builder(static_cast<std::int64_t>(items.size()), static_cast<std::int64_t>(axis),
+                       false);
+  for (const TensorPointer& item : items) builder.add(context, item);
+  return builder.finish(context);
 }
 
 TensorPointer concatenate(DynamicContext& context, std::span<const TensorPointer> items,

@@ -30,13 +30,40 @@ void register_scan(OperatorTable& table);
                                 std::size_t axis, std::int64_t first, std::int64_t count,
                                 bool keep);
 
-/// Tensors of one type and shape joined along a new axis; in reverse order where asked. Throws
-/// Error(bad_input) where they differ. There must be at least one.
+/// Tensors of one type and shape joined along a new axis. Throws Error(bad_input) where they
+/// differ. There must be at least one.
 [[nodiscard]] TensorPointer stack(DynamicContext& context, std::span<const TensorPointer> items,
-                                  std::size_t axis, bool reverse = false);
+                                  std::size_t axis);
 /// Tensors joined along an axis that they have.
 [[nodiscard]] TensorPointer concatenate(DynamicContext& context,
                                         std::span<const TensorPointer> items, std::size_t axis);
+
+/// A stack that grows item by item. Where the number of items is known the result is allocated with
+/// the first and each item is copied and let go at once; otherwise the items are kept until the end
+/// and memory is needed twice.
+class StackBuilder {
+ public:
+  static constexpr std::int64_t unknown = -1;
+
+  /// `axis` may count from the end of the result.
+  StackBuilder(std::int64_t expected, std::int64_t axis, bool reverse)
+      : expected_(expected), axis_(axis), reverse_(reverse) {}
+  /// Throws Error(bad_input) for an item of another type or shape than the first.
+  void add(DynamicContext& context, TensorPointer item);
+  /// The stack of what was added; null where that is nothing.
+  [[nodiscard]] TensorPointer finish(DynamicContext& context);
+
+ private:
+  void place(DynamicContext& context, const OwnedTensor& item);
+
+  std::int64_t expected_;
+  std::int64_t axis_;
+  bool reverse_;
+  TensorType type_;  // of an item
+  std::int64_t count_ = 0;
+  std::shared_ptr<OwnedTensor> result_;
+  std::vector<TensorPointer> items_;
+};
 
 /// What a stack of no items is: the declared type of one with a dimension of 0 put in at `axis`.
 /// Dimensions that are not declared are 0 too. Throws Error(bad_input) without a declared type.

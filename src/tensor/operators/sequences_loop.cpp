@@ -1,6 +1,7 @@
 // Loop: runs its body while a condition holds, at most a number of times.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "tensor/operators/checks.h"
@@ -8,6 +9,9 @@
 
 namespace plimsoll::tensor {
 namespace {
+
+/// Trip counts beyond are taken for "until the body says so".
+constexpr std::int64_t longest_count = 1 << 20;
 
 /// body(iteration, condition, carried…) → (condition, carried…, scan outputs…)
 void execute_loop(DynamicContext& context) {
@@ -36,7 +40,10 @@ void execute_loop(DynamicContext& context) {
   for (std::size_t index = 0; index < carried_count; ++index) {
     carried.push_back(context.input(index + 2));
   }
-  std::vector<std::vector<TensorPointer>> scans(scan_count);
+  // A loop without a condition runs to its count, unless that only stands for "without end".
+  const bool counted = context.has_input(0) && !context.has_input(1) && limit <= longest_count;
+  const std::int64_t expected = counted ? std::max<std::int64_t>(limit, 0) : StackBuilder::unknown;
+  std::vector<StackBuilder> scans(scan_count, StackBuilder(expected, 0, false));
 
   for (std::int64_t iteration = 0; iteration < limit && running; ++iteration) {
     std::vector<DynamicValue> arguments;
@@ -50,8 +57,8 @@ void execute_loop(DynamicContext& context) {
       carried[index] = std::move(results.at(index + 1));
     }
     for (std::size_t index = 0; index < scan_count; ++index) {
-      scans[index].push_back(
-          owned_tensor(std::move(results.at(index + 1 + carried_count)), "a scan output"));
+      scans[index].add(
+          context, owned_tensor(std::move(results.at(index + 1 + carried_count)), "a scan output"));
     }
   }
 
@@ -61,10 +68,9 @@ void execute_loop(DynamicContext& context) {
   for (std::size_t index = 0; index < scan_count; ++index) {
     const std::size_t output = carried_count + index;
     if (output >= node.outputs.size() || node.outputs[output] == no_value) continue;
-    context.set_output(output, scans[index].empty()
-                                   ? empty_stack(context, *body, body->outputs[output + 1], 0)
-                                   : stack(context, scans[index], 0));
-    scans[index].clear();
+    TensorPointer joined = scans[index].finish(context);
+    if (joined == nullptr) joined = empty_stack(context, *body, body->outputs[output + 1], 0);
+    context.set_output(output, std::move(joined));
   }
 }
 

@@ -47,11 +47,11 @@ std::vector<std::int64_t> integers_for(const Node& node, std::string_view key, s
 }
 
 /// Runs the body `length` times over slices `slice(input, step)`; states are replaced, and what the
-/// body scans out is collected.
+/// body scans out is stacked.
 template <typename Slice>
 void run_steps(DynamicContext& context, const Graph& body, const ScanCounts& counts,
                std::int64_t length, const Slice& slice, std::vector<TensorPointer>& states,
-               std::vector<std::vector<TensorPointer>>& collected) {
+               std::vector<StackBuilder>& collected) {
   for (std::int64_t step = 0; step < length; ++step) {
     std::vector<DynamicValue> arguments;
     for (TensorPointer& state : states) arguments.emplace_back(std::move(state));
@@ -63,8 +63,8 @@ void run_steps(DynamicContext& context, const Graph& body, const ScanCounts& cou
       states[index] = owned_tensor(std::move(results.at(index)), "a state");
     }
     for (std::size_t index = 0; index < counts.outputs; ++index) {
-      collected[index].push_back(
-          owned_tensor(std::move(results.at(counts.states + index)), "a scan output"));
+      collected[index].add(
+          context, owned_tensor(std::move(results.at(counts.states + index)), "a scan output"));
     }
   }
 }
@@ -96,7 +96,10 @@ void execute_scan(DynamicContext& context) {
     }
     length = own;
   }
-  std::vector<std::vector<TensorPointer>> collected(counts.outputs);
+  std::vector<StackBuilder> collected;
+  for (std::size_t index = 0; index < counts.outputs; ++index) {
+    collected.emplace_back(length, output_axes[index], output_directions[index] != 0);
+  }
   run_steps(
       context, *body, counts, length,
       [&](std::size_t index, std::int64_t step) {
@@ -111,15 +114,12 @@ void execute_scan(DynamicContext& context) {
   for (std::size_t index = 0; index < counts.outputs; ++index) {
     const std::size_t output = counts.states + index;
     if (output >= node.outputs.size() || node.outputs[output] == no_value) continue;
-    const auto& items = collected[index];
-    if (items.empty()) {
+    TensorPointer joined = collected[index].finish(context);
+    if (joined == nullptr) {
       const auto axis = static_cast<std::size_t>(std::max<std::int64_t>(0, output_axes[index]));
-      context.set_output(output, empty_stack(context, *body, body->outputs[output], axis));
-      continue;
+      joined = empty_stack(context, *body, body->outputs[output], axis);
     }
-    const std::size_t axis = normalize_axis(output_axes[index], items[0]->type.shape.rank() + 1);
-    context.set_output(output, stack(context, items, axis, output_directions[index] != 0));
-    collected[index].clear();
+    context.set_output(output, std::move(joined));
   }
 }
 
@@ -184,7 +184,7 @@ void execute_scan_batched(DynamicContext& context) {
     }
     std::vector<TensorPointer> states(parts.begin(),
                                       parts.begin() + static_cast<std::ptrdiff_t>(counts.states));
-    std::vector<std::vector<TensorPointer>> collected(counts.outputs);
+    std::vector<StackBuilder> collected(counts.outputs, StackBuilder(length, 0, false));
     run_steps(
         context, *body, counts, length,
         [&](std::size_t index, std::int64_t step) {
@@ -197,9 +197,8 @@ void execute_scan_batched(DynamicContext& context) {
     }
     for (std::size_t index = 0; index < counts.outputs; ++index) {
       const std::size_t output = counts.states + index;
-      const TensorPointer joined = collected[index].empty()
-                                       ? empty_stack(context, *body, body->outputs[output], 0)
-                                       : stack(context, collected[index], 0);
+      TensorPointer joined = collected[index].finish(context);
+      if (joined == nullptr) joined = empty_stack(context, *body, body->outputs[output], 0);
       results[output].push_back(padded(context, joined, times));
     }
   }
