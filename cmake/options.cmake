@@ -18,6 +18,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(plimsoll_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict
                                                     -Wno-stringop-overflow -Wno-array-bounds)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # libstdc++ 12 implements std::stable_sort with what it deprecates itself; sanitizers keep loops
+  # from being vectorised, which OpenMP pragmas then warn about.
+  target_compile_options(plimsoll_options INTERFACE -Wno-deprecated-declarations -Wno-pass-failed)
+endif()
 # fmt is taken header-only: Debian ships no static library of it, and the program is static.
 target_compile_definitions(plimsoll_options INTERFACE FMT_HEADER_ONLY=1
                                                       PLIMSOLL_VERSION="${PROJECT_VERSION}")

@@ -23,21 +23,6 @@ constexpr int most_links = 40;
 // Descriptors are held for each folder on the way down; no model nests its weights deeper.
 constexpr std::size_t most_folders = 64;
 
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  [[nodiscard]] int get() const { return value_; }
-  [[nodiscard]] int release() { return std::exchange(value_, -1); }
-
- private:
-  int value_;
-};
-
 // "a//b/./c" → components in reverse, so that the next one is at the back.
 void push_components(std::vector<std::string>& pending, std::string_view path) {
   while (!path.empty()) {
@@ -103,12 +88,13 @@ void fail_to_open(const std::string& path, int error) {
   }
 }
 
-int open_descriptor_below(const std::string& folder, const std::string& location) {
+FileDescriptor open_descriptor_below(const std::string& folder, const std::string& location) {
   check_location(folder, location);
   const std::string path = fmt::format("{}/{}", folder, location);
-  std::vector<Descriptor> folders;  // from the model's folder down to where the walk is
+  std::vector<FileDescriptor> folders;  // from the model's folder down to where the walk is
+  folders.reserve(most_folders);
   folders.emplace_back(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (folders.back().get() < 0) fail_to_open(folder, errno);
+  if (!folders.back().is_open()) fail_to_open(folder, errno);
 
   std::vector<std::string> pending;
   push_components(pending, location);
@@ -121,8 +107,9 @@ int open_descriptor_below(const std::string& folder, const std::string& location
       folders.pop_back();
       continue;
     }
-    Descriptor next(::openat(folders.back().get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-    if (next.get() < 0) fail_to_open(path, errno);
+    FileDescriptor next(
+        ::openat(folders.back().get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    if (!next.is_open()) fail_to_open(path, errno);
     struct stat status{};
     if (::fstat(next.get(), &status) != 0) fail_to_open(path, errno);
     if (S_ISLNK(status.st_mode)) {
@@ -139,9 +126,9 @@ int open_descriptor_below(const std::string& folder, const std::string& location
     }
     if (!pending.empty()) fail_to_open(path, ENOTDIR);
     const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    const int descriptor = ::openat(folders.back().get(), name.c_str(), flags);
-    if (descriptor < 0) fail_to_open(path, errno);
-    return descriptor;
+    FileDescriptor file(::openat(folders.back().get(), name.c_str(), flags));
+    if (!file.is_open()) fail_to_open(path, errno);
+    return file;
   }
   fail_input(fmt::format("'{}' is a directory: external data must be a file", path));
 }

@@ -9,12 +9,15 @@
 
 #include <string>
 
+#include "tensor/archive/file_descriptor.h"
+
 namespace plimsoll::tensor {
 
-/// A descriptor of the file, opened for reading; the caller closes it. Throws Error(bad_input) when
+/// A descriptor of the file, opened for reading. Throws Error(bad_input) when
 /// the location is empty, absolute, holds a ".." component or a NUL, when a symbolic link leads
 /// outside, and for all that makes a file impossible to open.
-[[nodiscard]] int open_descriptor_below(const std::string& folder, const std::string& location);
+[[nodiscard]] FileDescriptor open_descriptor_below(const std::string& folder,
+                                                   const std::string& location);
 
 /// Throws the Error for `path` that could not be opened with this errno: bad_input where the path
 /// is to blame, failure where the system is.

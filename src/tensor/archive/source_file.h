@@ -9,11 +9,19 @@
 #include <span>
 #include <string>
 
+#include "tensor/archive/file_descriptor.h"
+
 namespace plimsoll::tensor {
 
 /// An open regular file, read by position. Thread-safe. The descriptor is closed by the destructor.
 class SourceFile {
+  struct Key {  // so that only the functions below make one
+    explicit Key() = default;
+  };
+
  public:
+  /// Throws Error(bad_input) unless the descriptor is of a regular file.
+  SourceFile(Key key, std::string path, FileDescriptor descriptor);
   /// Throws Error(bad_input) naming the path for: missing, no permission, a directory, not regular.
   [[nodiscard]] static std::shared_ptr<const SourceFile> open(const std::string& path);
   /// Opens `location` below `folder`, and nothing outside of it: an absolute location, "..", or a
@@ -28,7 +36,7 @@ class SourceFile {
       std::string name, std::span<const std::byte> bytes);
   SourceFile(const SourceFile&) = delete;
   SourceFile& operator=(const SourceFile&) = delete;
-  ~SourceFile();
+  ~SourceFile() = default;
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }  ///< when opened
@@ -36,13 +44,11 @@ class SourceFile {
   /// Reads exactly destination.size() bytes at offset. Throws Error(bad_input) when the range is
   /// past the end (the file was cut), Error(failure) on a read error.
   void read(std::uint64_t offset, std::span<std::byte> destination) const;
-  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }
 
  private:
-  /// Takes over an open descriptor; throws Error(bad_input) unless it is a regular file.
-  SourceFile(std::string path, int descriptor);
   std::string path_;
-  int descriptor_ = -1;
+  FileDescriptor descriptor_;
   std::uint64_t size_ = 0;
   std::int64_t modified_ = 0;
 };
