@@ -129,8 +129,9 @@ template <typename T, typename C>
 
 // In front of an innermost loop: its iterations do not depend on each other, though source and
 // destination may be the very same memory (operators that run in place).
+// Clang's pragma would be a demand, with a warning wherever a loop cannot be vectorised.
 #if defined(__clang__)
-#define PLIMSOLL_INDEPENDENT_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#define PLIMSOLL_INDEPENDENT_LOOP
 #else
 #define PLIMSOLL_INDEPENDENT_LOOP _Pragma("GCC ivdep")
 #endif

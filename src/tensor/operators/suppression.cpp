@@ -74,8 +74,9 @@ std::vector<Selection> select(const ConstTensorView& boxes, const ConstTensorVie
             settings.score ? score[box] > *settings.score : score[box] == score[box];
         if (wanted) order.push_back(box);
       }
-      std::ranges::stable_sort(order,
-                               [&](std::int64_t a, std::int64_t b) { return score[a] > score[b]; });
+      std::ranges::sort(order, [&](std::int64_t a, std::int64_t b) {
+        return score[a] != score[b] ? score[a] > score[b] : a < b;
+      });
       const std::size_t first = selected.size();
       for (std::int64_t box : order) {
         if (static_cast<std::int64_t>(selected.size() - first) >= settings.most) break;

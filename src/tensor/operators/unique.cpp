@@ -57,8 +57,10 @@ Groups group(const T* data, const Items& items) {
   const auto count = static_cast<std::size_t>(items.view.length);
   std::vector<std::int64_t> order(count);
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(
-      order, [&](std::int64_t a, std::int64_t b) { return compare(data, items.view, a, b) < 0; });
+  std::ranges::sort(order, [&](std::int64_t a, std::int64_t b) {
+    const int sign = compare(data, items.view, a, b);
+    return sign != 0 ? sign < 0 : a < b;
+  });
   Groups groups;
   groups.inverse.resize(count);
   for (std::size_t place = 0; place < count; ++place) {
