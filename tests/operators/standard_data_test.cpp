@@ -162,13 +162,13 @@ void run_folder(const std::string& name, int least) {
 }
 
 TEST(StandardData, Node) {
-  run_folder("node", 619);
+  run_folder("node", 753);
 }
 TEST(StandardData, PytorchOperator) {
-  run_folder("pytorch-operator", 29);
+  run_folder("pytorch-operator", 35);
 }
 TEST(StandardData, PytorchConverted) {
-  run_folder("pytorch-converted", 25);
+  run_folder("pytorch-converted", 82);
 }
 TEST(StandardData, Simple) {
   run_folder("simple", 15);
