@@ -56,7 +56,7 @@ CASES = [
 # largest of its neighbours, so that a difference in the last place switches it on or off.
 SWITCHED = {"scores"}
 # Measured, with what is left to find out: see the note on accuracy in docs/performance.md.
-LOOSER = {"ch_PP-OCRv4_det_infer.onnx": 2e-3, "silero_vad_v6.onnx": 5e-4}
+LOOSER = {"mlsd_320x320_large.onnx": 2e-4, "ch_PP-OCRv4_det_infer.onnx": 2e-3, "silero_vad_v6.onnx": 5e-4}
 
 
 def random_bits(number, count):
