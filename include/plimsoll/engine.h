@@ -170,6 +170,8 @@ class Engine {
   /// Inputs and outputs of a host program, counted under the limit.
   [[nodiscard]] std::expected<HostMemory, Refusal> allocate(std::uint64_t bytes,
                                                             std::string_view purpose) const;
+  /// Names what the host program does next ("inputs"), in the timeline and the phases of reports.
+  void begin_phase(std::string_view name) const;
   [[nodiscard]] static KernelMemory kernel_memory();
   /// The timeline of reservations and kernel figures, as an SVG picture or JSON.
   [[nodiscard]] std::string timeline_svg() const;

@@ -15,7 +15,8 @@ std::uint64_t Engine::State::unreserved_resident_bytes() const {
   // Reserved memory that is touched is resident too; it is counted by the plan on its own.
   const std::uint64_t resident = memory::probe_process().resident_bytes;
   const std::uint64_t reserved = root->used();
-  return std::max(base_bytes, resident - std::min(resident, reserved));
+  return std::max({base_bytes, unreserved_floor_bytes.load(std::memory_order_relaxed),
+                   resident - std::min(resident, reserved)});
 }
 
 Engine Engine::create(EngineOptions options) {
@@ -39,6 +40,7 @@ Engine Engine::create(EngineOptions options) {
   const std::uint64_t taken = options.limit_covers_process ? state->base_bytes : 0;
   state->root = memory::Budget::root(
       "process", state->limit_bytes - std::min(taken, state->limit_bytes), state->timeline);
+  state->host = state->root->child("host");
   state->timeline->begin_phase("import");
   state->options = std::move(options);
   return Engine(std::move(state));
@@ -55,7 +57,9 @@ Model Engine::open(const std::string& path) const {
 
 std::expected<HostMemory, Refusal> Engine::allocate(std::uint64_t bytes,
                                                     std::string_view purpose) const {
-  auto block = memory::Block::allocate(*state_->root, bytes, purpose);
+  state_->unreserved_floor_bytes.store(state_->unreserved_resident_bytes(),
+                                       std::memory_order_relaxed);
+  auto block = memory::Block::allocate(*state_->host, bytes, purpose);
   if (!block) return std::unexpected(std::move(block.error()));
   auto owner = std::make_shared<memory::Block>(std::move(*block));
   std::byte* data = owner->data();
@@ -79,6 +83,10 @@ std::string Engine::target() const {
 }
 void Engine::cancel() const {
   state_->cancelled.store(true, std::memory_order_relaxed);
+}
+
+void Engine::begin_phase(std::string_view name) const {
+  state_->timeline->begin_phase(name);
 }
 
 KernelMemory Engine::kernel_memory() {

@@ -92,7 +92,9 @@ PlanReport plan_session(Session::State& session) {
     entry.predicted_peak_bytes = bytes;
     report.predicted_peak_bytes = std::max(report.predicted_peak_bytes, bytes);
   };
-  phase("import", held);
+  const std::uint64_t host = std::min(held, engine.host->used());
+  phase("import", held - host);
+  if (host != 0) phase("inputs", held);
   phase("encode", held + missing_weights + window + (window != 0 ? run_code_bytes / 2 : 0));
   phase("run", held + missing_weights + plan.arena_bytes + extra);
   report.smallest_workable_limit_bytes = report.predicted_peak_bytes;

@@ -24,7 +24,12 @@ struct Engine::State {
   std::string target;
   std::shared_ptr<memory::Timeline> timeline;
   std::shared_ptr<memory::Budget> root;
+  std::shared_ptr<memory::Budget> host;  ///< what Engine::allocate gave to the host program
   std::atomic<bool> cancelled{false};
+
+  /// The most seen of unreserved_resident_bytes before host memory was handed out: that is
+  /// reserved but untouched at first, and must not be taken off what is resident.
+  std::atomic<std::uint64_t> unreserved_floor_bytes{0};
 
   /// Resident bytes that are no reservation of ours: the program, its heap, its libraries.
   [[nodiscard]] std::uint64_t unreserved_resident_bytes() const;
