@@ -17,6 +17,9 @@ struct Refusal {
   /// The smallest limit (bytes) that would work, where a plan knows it; 0 where unknown.
   std::uint64_t smallest_workable_limit_bytes = 0;
   std::string stage;  ///< the part of the run that was refused; empty before anything ran
+  /// The ledger granted it and the kernel did not: a limit set from outside (ulimit, overcommit),
+  /// or under the command line's own data limit a mistake of ours.
+  bool by_kernel = false;
 
   /// One sentence with all of the above.
   [[nodiscard]] std::string to_string() const;

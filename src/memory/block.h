@@ -32,7 +32,7 @@ class Block {
   ~Block();
 
   /// Reserves (rounded up to whole pages) and maps. A failed mmap (RLIMIT_DATA, address space) is a
-  /// Refusal too, its purpose saying so.
+  /// Refusal with by_kernel set. Zero bytes make a block of one page, so that data() is never null.
   [[nodiscard]] static std::expected<Block, Refusal> allocate(Budget& budget, std::uint64_t bytes,
                                                               std::string_view purpose,
                                                               HugePages huge = HugePages::never);
@@ -43,7 +43,7 @@ class Block {
   /// Returns the pages of [offset, offset+length) to the kernel; they read as zero afterwards. Only
   /// whole pages inside the range. The reservation stays.
   void discard(std::uint64_t offset, std::uint64_t length) noexcept;
-  void reset() noexcept;
+  void reset() noexcept;  ///< unmaps and gives the reservation back now
 
  private:
   std::byte* data_ = nullptr;

@@ -1,27 +1,53 @@
 #include "memory/budget.h"
 
 #include <algorithm>
+#include <list>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "memory/timeline.h"
+#include "plimsoll/error.h"
 
 namespace plimsoll::memory {
+namespace {
 
-/// What a whole tree shares. One lock: claims are few (one per block, not per allocation).
-struct Budget::Root {
-  std::mutex mutex;
-  std::shared_ptr<Timeline> timeline;
-  std::uint64_t refuse_in = 0;  // test hook; 0: off
-  struct Holder {
-    std::uint64_t id;
-    std::function<std::uint64_t(std::uint64_t)> give_back;
-  };
-  std::vector<Holder> holders;  // oldest first
-  std::uint64_t next_holder = 1;
+/// True while this thread runs a holder's give_back: what it reserves asks no holder, so that two
+/// holders cannot wait for each other.
+thread_local bool giving_back = false;
+
+/// Of a rebuildable memory. `calling` is held during a call, so that its registration cannot end
+/// under it; recursive, since a holder may drop its own registration.
+struct Holder {
+  const Budget* budget = nullptr;
+  std::function<std::uint64_t(std::uint64_t)> give_back;
+  std::recursive_mutex calling;
+  bool ended = false;
+
+  std::uint64_t ask(std::uint64_t wanted) {
+    const std::scoped_lock lock(calling);
+    if (ended) return 0;
+    struct Mark {
+      Mark() { giving_back = true; }
+      ~Mark() { giving_back = false; }
+    } mark;
+    return give_back(wanted);
+  }
 };
 
-Reservation::Reservation(std::shared_ptr<Budget> budget, std::uint64_t bytes, std::string purpose)
-    : budget_(std::move(budget)), bytes_(bytes), purpose_(std::move(purpose)) {}
+std::uint64_t room_of(std::uint64_t limit, std::uint64_t used) {
+  return limit - std::min(limit, used);
+}
+
+}  // namespace
+
+struct Budget::Root {
+  mutable std::mutex mutex;
+  std::shared_ptr<Timeline> timeline;
+  std::uint64_t refuse_in = 0;                 // test hook; 0: off
+  std::list<std::shared_ptr<Holder>> holders;  // oldest first
+  LastClaim last;
+};
 
 Reservation::Reservation(Reservation&& other) noexcept
     : budget_(std::move(other.budget_)),
@@ -44,66 +70,95 @@ Reservation::~Reservation() {
 
 void Reservation::release() noexcept {
   if (budget_ != nullptr) {
-    budget_->give_back(bytes_, purpose_);
+    budget_->give_back(bytes_, purpose_, Budget::Change::whole);
     budget_.reset();
   }
   bytes_ = 0;
 }
 
 std::expected<void, Refusal> Reservation::resize(std::uint64_t bytes) {
-  if (budget_ == nullptr || bytes == bytes_) return {};
+  if (bytes == bytes_) return {};
+  if (budget_ == nullptr) fail_internal("an empty reservation cannot grow: it has no budget");
   if (bytes > bytes_) {
-    if (auto granted = budget_->claim(bytes - bytes_, purpose_); !granted) return granted;
+    if (auto granted = budget_->claim(bytes - bytes_, purpose_, Budget::Change::size); !granted)
+      return granted;
   } else {
-    budget_->give_back(bytes_ - bytes, purpose_);
+    budget_->give_back(bytes_ - bytes, purpose_, Budget::Change::size);
   }
   bytes_ = bytes;
   return {};
 }
 
-Budget::Budget(std::string name, std::uint64_t limit_bytes, std::shared_ptr<Budget> parent,
-               std::shared_ptr<Timeline> timeline)
-    : name_(std::move(name)), limit_(limit_bytes), parent_(std::move(parent)) {
-  if (parent_ != nullptr) {
-    root_ = parent_->root_;
-  } else {
-    root_ = std::make_shared<Root>();
-    root_->timeline = std::move(timeline);
+void Reservation::sample() const noexcept {
+  if (budget_ != nullptr && budget_->root_->timeline != nullptr) {
+    budget_->root_->timeline->sample_now();
   }
 }
 
+Budget::Budget(Key, std::string name, std::uint64_t limit_bytes, std::shared_ptr<Budget> parent,
+               std::shared_ptr<Root> root)
+    : path_(parent == nullptr ? std::move(name) : parent->path_ + "/" + name),
+      limit_(limit_bytes),
+      parent_(std::move(parent)),
+      root_(std::move(root)) {}
+
 std::shared_ptr<Budget> Budget::root(std::string name, std::uint64_t limit_bytes,
                                      std::shared_ptr<Timeline> timeline) {
-  return std::shared_ptr<Budget>(
-      new Budget(std::move(name), limit_bytes, nullptr, std::move(timeline)));
+  auto root = std::make_shared<Root>();
+  root->timeline = std::move(timeline);
+  root->last.root_limit_bytes = limit_bytes;
+  return std::make_shared<Budget>(Key{}, std::move(name), limit_bytes, nullptr, std::move(root));
 }
 
 std::shared_ptr<Budget> Budget::child(std::string name, std::uint64_t limit_bytes) {
-  return std::shared_ptr<Budget>(
-      new Budget(std::move(name), limit_bytes, shared_from_this(), nullptr));
+  return std::make_shared<Budget>(Key{}, std::move(name), limit_bytes, shared_from_this(), root_);
 }
 
-std::expected<void, Refusal> Budget::claim(std::uint64_t bytes, std::string_view purpose) {
+bool Budget::is_within(const Budget& other) const noexcept {
+  for (const Budget* node = this; node != nullptr; node = node->parent_.get()) {
+    if (node == &other) return true;
+  }
+  return false;
+}
+
+std::expected<void, Refusal> Budget::claim(std::uint64_t bytes, std::string_view purpose,
+                                           Change change) {
   std::uint64_t ledger = 0;
-  // Two tries: the second after the holders of rebuildable memory were asked. They are called
-  // without the lock, since giving back takes it.
-  for (int attempt = 0;; ++attempt) {
-    std::vector<Root::Holder> holders;
-    Refusal refusal;
+  std::vector<const Holder*> asked;
+  // One round, and one more after each holder that was asked.
+  for (bool first = true;; first = false) {
+    std::shared_ptr<Holder> holder;
+    const Budget* tightest = this;
+    std::uint64_t room = UINT64_MAX;
+    std::uint64_t wanted = 0;
     {
       const std::scoped_lock lock(root_->mutex);
-      bool granted = true;
-      if (root_->refuse_in > 0 && --root_->refuse_in == 0) granted = false;
-      const Budget* tightest = this;
-      std::uint64_t room = UINT64_MAX;
+      const Budget* full = nullptr;  // the deepest that cannot grant it
+      bool possible = true;
+      std::uint64_t root_used = 0;
       for (const Budget* node = this; node != nullptr; node = node->parent_.get()) {
-        const std::uint64_t left = node->limit_ - std::min(node->limit_, node->used_);
+        const std::uint64_t left = room_of(node->limit_, node->used_);
         if (left < room) {
           room = left;
           tightest = node;
         }
+        if (left < bytes && full == nullptr) {
+          full = node;
+          wanted = bytes - left;
+        }
+        possible = possible && bytes <= node->limit_;
+        root_used = node->used_;
       }
-      if (granted && bytes <= room) {
+      bool refused = false;
+      if (first) {
+        refused = root_->refuse_in > 0 && --root_->refuse_in == 0;
+        LastClaim& last = root_->last;
+        const std::size_t length = std::min(purpose.size(), last.purpose.size() - 1);
+        *std::copy_n(purpose.data(), length, last.purpose.data()) = '\0';
+        last.bytes = bytes;
+        last.root_used_bytes = root_used;
+      }
+      if (!refused && full == nullptr) {
         for (Budget* node = this; node != nullptr; node = node->parent_.get()) {
           node->used_ += bytes;
           node->peak_used_ = std::max(node->peak_used_, node->used_);
@@ -111,26 +166,33 @@ std::expected<void, Refusal> Budget::claim(std::uint64_t bytes, std::string_view
         }
         break;
       }
-      refusal = {tightest->path(), std::string(purpose), bytes, granted ? room : 0, 0, {}};
-      if (granted) holders = root_->holders;
-      if (attempt > 0 || holders.empty()) return std::unexpected(std::move(refusal));
+      if (refused) room = 0;
+      if (!refused && possible && !giving_back) {
+        for (const auto& candidate : root_->holders) {
+          if (candidate->budget->is_within(*full) &&
+              std::ranges::find(asked, candidate.get()) == asked.end()) {
+            holder = candidate;
+            break;
+          }
+        }
+      }
     }
-    const std::uint64_t wanted = bytes - std::min(bytes, refusal.available_bytes);
-    std::uint64_t freed = 0;
-    for (const Root::Holder& holder : holders) {
-      if (freed >= wanted) break;
-      freed += holder.give_back(wanted - freed);
+    if (holder == nullptr) {
+      return std::unexpected(
+          Refusal{tightest->path(), std::string(purpose), bytes, room, 0, {}, {}});
     }
-    if (freed == 0) return std::unexpected(std::move(refusal));
+    asked.push_back(holder.get());
+    holder->ask(wanted);
   }
   if (root_->timeline != nullptr) {
-    root_->timeline->record(Timeline::Kind::reserve, path(), purpose,
-                            static_cast<std::int64_t>(bytes), ledger);
+    root_->timeline->record(Timeline::Kind::reserve, path_, purpose,
+                            static_cast<std::int64_t>(bytes), ledger,
+                            change == Change::whole ? 1 : 0);
   }
   return {};
 }
 
-void Budget::give_back(std::uint64_t bytes, std::string_view purpose) noexcept {
+void Budget::give_back(std::uint64_t bytes, std::string_view purpose, Change change) noexcept {
   std::uint64_t ledger = 0;
   {
     const std::scoped_lock lock(root_->mutex);
@@ -139,18 +201,17 @@ void Budget::give_back(std::uint64_t bytes, std::string_view purpose) noexcept {
       ledger = node->used_;
     }
   }
-  if (root_->timeline == nullptr) return;
-  try {
-    root_->timeline->record(Timeline::Kind::release, path(), purpose,
-                            -static_cast<std::int64_t>(bytes), ledger);
-  } catch (...) {  // NOLINT: a record that cannot be kept must not stop memory from going back
+  if (root_->timeline != nullptr) {
+    root_->timeline->record(Timeline::Kind::release, path_, purpose,
+                            -static_cast<std::int64_t>(bytes), ledger,
+                            change == Change::whole ? -1 : 0);
   }
 }
 
 std::expected<Reservation, Refusal> Budget::reserve(std::uint64_t bytes, std::string_view purpose) {
   // The name is copied first: once the claim is made nothing may fail before it has an owner.
-  Reservation reservation(nullptr, 0, std::string(purpose));
-  if (auto granted = claim(bytes, purpose); !granted) {
+  Reservation reservation{std::string(purpose)};
+  if (auto granted = claim(bytes, purpose, Change::whole); !granted) {
     return std::unexpected(std::move(granted.error()));
   }
   reservation.budget_ = shared_from_this();
@@ -160,20 +221,36 @@ std::expected<Reservation, Refusal> Budget::reserve(std::uint64_t bytes, std::st
 
 std::shared_ptr<void> Budget::register_rebuildable(
     std::function<std::uint64_t(std::uint64_t wanted)> give_back) {
-  const std::scoped_lock lock(root_->mutex);
-  const std::uint64_t id = root_->next_holder++;
-  root_->holders.push_back({id, std::move(give_back)});
-  std::weak_ptr<Root> root = root_;
-  return {nullptr, [root, id](void*) {
-            if (auto alive = root.lock()) {
-              const std::scoped_lock inner(alive->mutex);
-              std::erase_if(alive->holders, [id](const auto& holder) { return holder.id == id; });
-            }
-          }};
-}
+  struct Registration {
+    std::shared_ptr<Budget> budget;  // keeps Holder::budget valid
+    std::shared_ptr<Holder> holder;
+    bool listed = false;
 
-std::uint64_t Budget::limit() const noexcept {
-  return limit_;
+    Registration() = default;
+    Registration(const Registration&) = delete;
+    Registration& operator=(const Registration&) = delete;
+    ~Registration() {
+      if (!listed) return;
+      std::list<std::shared_ptr<Holder>> removed;  // freed after the lock
+      {
+        const std::scoped_lock lock(budget->root_->mutex);
+        auto& holders = budget->root_->holders;
+        removed.splice(removed.end(), holders, std::ranges::find(holders, holder));
+      }
+      const std::scoped_lock lock(holder->calling);
+      holder->ended = true;
+    }
+  };
+  auto registration = std::make_shared<Registration>();
+  registration->budget = shared_from_this();
+  registration->holder = std::make_shared<Holder>();
+  registration->holder->budget = this;
+  registration->holder->give_back = std::move(give_back);
+  std::list<std::shared_ptr<Holder>> added{registration->holder};
+  const std::scoped_lock lock(root_->mutex);
+  root_->holders.splice(root_->holders.end(), added);
+  registration->listed = true;
+  return registration;
 }
 
 std::uint64_t Budget::used() const noexcept {
@@ -190,13 +267,18 @@ std::uint64_t Budget::available() const noexcept {
   const std::scoped_lock lock(root_->mutex);
   std::uint64_t room = UINT64_MAX;
   for (const Budget* node = this; node != nullptr; node = node->parent_.get()) {
-    room = std::min(room, node->limit_ - std::min(node->limit_, node->used_));
+    room = std::min(room, room_of(node->limit_, node->used_));
   }
   return room;
 }
 
-std::string Budget::path() const {
-  return parent_ == nullptr ? name_ : parent_->path() + "/" + name_;
+LastClaim Budget::last_claim() const noexcept {
+  const std::unique_lock lock(root_->mutex, std::try_to_lock);
+  return lock ? root_->last : LastClaim{};
+}
+
+void Budget::sample() const noexcept {
+  if (root_->timeline != nullptr) root_->timeline->sample();
 }
 
 void Budget::refuse_nth_reservation(std::uint64_t n) noexcept {

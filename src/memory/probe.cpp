@@ -1,35 +1,71 @@
 #include "memory/probe.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cerrno>
 #include <cstdio>
 #include <span>
+#include <string>
 #include <string_view>
-#include <vector>
 
+#include "memory/cgroup_text.h"
 #include "memory/probe_text.h"
 #include "plimsoll/error.h"
 
 namespace plimsoll::memory {
 namespace {
 
+/// An open file, closed at the end.
+struct OpenFile {
+  explicit OpenFile(const char* path) : descriptor(open(path, O_RDONLY | O_CLOEXEC)) {}
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile() {
+    if (descriptor >= 0) close(descriptor);
+  }
+  /// Bytes read; 0 at the end and where the file cannot be read.
+  [[nodiscard]] std::size_t read_some(std::span<char> buffer) const {
+    ssize_t got = -1;
+    do {
+      got = read(descriptor, buffer.data(), buffer.size());
+    } while (got < 0 && errno == EINTR);
+    return got > 0 ? static_cast<std::size_t>(got) : 0;
+  }
+  int descriptor;
+};
+
 /// Reads a small file of /proc or /sys into `buffer`; empty when it cannot be read.
 std::string_view read_file(const char* path, std::span<char> buffer) {
-  const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return {};
+  const OpenFile file(path);
   std::size_t filled = 0;
   while (filled < buffer.size()) {
-    const ssize_t got = read(descriptor, buffer.data() + filled, buffer.size() - filled);
-    if (got <= 0) break;
-    filled += static_cast<std::size_t>(got);
+    const std::size_t got = file.read_some(buffer.subspan(filled));
+    if (got == 0) break;
+    filled += got;
   }
-  close(descriptor);
   return {buffer.data(), filled};
+}
+
+/// The lines of /proc/self/mountinfo about cgroups. A host of containers has thousands of others.
+std::string cgroup_mounts() {
+  std::string result;
+  const OpenFile file("/proc/self/mountinfo");
+  std::array<char, 8192> buffer{};
+  std::string line;
+  while (const std::size_t got = file.read_some(buffer)) {
+    std::string_view text(buffer.data(), got);
+    while (!text.empty()) {
+      const bool whole = text.find('\n') != std::string_view::npos;
+      line += take_until(text, '\n');
+      if (!whole) break;
+      if (line.find(" - cgroup") != std::string::npos) result += line + "\n";
+      line.clear();
+    }
+  }
+  return result;
 }
 
 }  // namespace
@@ -66,44 +102,19 @@ MachineMemory probe_machine() {
 }
 
 CgroupMemory probe_cgroup() {
-  std::array<char, 4096> own{};
-  std::array<char, 32768> mounts{};
-  const std::vector<CgroupFolder> folders = find_cgroup_folders(
-      read_file("/proc/self/cgroup", own), read_file("/proc/self/mountinfo", mounts));
-  CgroupMemory result;
-  for (const CgroupFolder& folder : folders) {
-    result.version = folder.version;
-    const bool v2 = folder.version == 2;
-    std::string path = folder.path;
-    bool own_level = true;
-    // From the process's own group up to the mount: the strictest limit counts; use and peak are
-    // those of the group that sets it, or its own where none does.
-    for (;;) {
-      std::array<char, 64> text{};
-      const auto value = [&](const char* name) {
-        return parse_cgroup_value(read_file((path + "/" + name).c_str(), text));
-      };
-      const auto limit = value(v2 ? "memory.max" : "memory.limit_in_bytes");
-      const bool stricter = limit && (!result.limit_bytes || *limit < *result.limit_bytes);
-      if (stricter) result.limit_bytes = limit;
-      if (stricter || own_level) {
-        result.used_bytes = value(v2 ? "memory.current" : "memory.usage_in_bytes");
-      }
-      if (own_level) result.peak_bytes = value(v2 ? "memory.peak" : "memory.max_usage_in_bytes");
-      own_level = false;
-      if (path.size() <= folder.mount.size()) break;
-      path.resize(std::max(path.rfind('/'), folder.mount.size()));
-    }
-    if (result.used_bytes || result.limit_bytes) break;
-  }
-  return result;
+  const auto text_of = [](const std::string& path) {
+    std::array<char, 8192> buffer{};
+    return std::string(read_file(path.c_str(), buffer));
+  };
+  return read_cgroup(find_cgroup_folders(text_of("/proc/self/cgroup"), cgroup_mounts()), text_of);
 }
 
 DefaultLimit default_limit(const CgroupMemory& cgroup, const MachineMemory& machine) {
   DefaultLimit limit;
   std::uint64_t room = machine.available_bytes;
   if (cgroup.limit_bytes) {
-    const std::uint64_t used = cgroup.used_bytes.value_or(0);
+    const std::uint64_t taken = cgroup.used_bytes.value_or(0);
+    const std::uint64_t used = taken - std::min(taken, cgroup.reclaimable_bytes.value_or(0));
     const std::uint64_t left = *cgroup.limit_bytes - std::min(*cgroup.limit_bytes, used);
     if (left < room) {
       room = left;

@@ -1,6 +1,11 @@
 // What the kernel says. Why it exists: the ledger is a claim, the kernel's figures are the truth it
 // is checked against. May touch: /proc, /sys/fs/cgroup. Nothing here ever writes to them (writing
-// clear_refs would falsify VmHWM and /usr/bin/time alike). Reads use a stack buffer: no allocation.
+// clear_refs would falsify VmHWM and /usr/bin/time alike). Reads use a buffer on the stack; only
+// probe_cgroup allocates.
+//
+// How exact the kernel is: since Linux 6.2 the counters of a process are kept per CPU and summed up
+// lazily. VmRSS may then lag by 64 pages times the square of the CPUs' number at worst (exact again
+// from 6.17 on), VmHWM by the same.
 #pragma once
 
 #include <cstdint>
@@ -33,26 +38,32 @@ struct MappedMemory {
 };
 [[nodiscard]] std::optional<MappedMemory> probe_mappings();
 
-/// The cgroup this process lives in, v2 or v1; absent fields where no limit or file exists. The
-/// strictest limit of all ancestors that are visible counts.
+/// The cgroup this process lives in, v2 or v1; absent fields where no limit or file exists. Limit
+/// and use are those of the level, from the own group to the topmost visible ancestor, that leaves
+/// the least room; without any limit the use is the own group's. v2's memory.high counts as a
+/// limit: above it the kernel slows the process down.
 struct CgroupMemory {
-  std::optional<std::uint64_t> limit_bytes;
-  std::optional<std::uint64_t> used_bytes;
-  std::optional<std::uint64_t> peak_bytes;  // counts page cache: shown, judges nothing
-  int version = 0;                          // 0: none found
+  std::optional<std::uint64_t> limit_bytes = std::nullopt;
+  std::optional<std::uint64_t> used_bytes = std::nullopt;  // with page cache
+  std::optional<std::uint64_t> reclaimable_bytes =
+      std::nullopt;  // of that: file pages, as MemAvailable has them
+  std::optional<std::uint64_t> peak_bytes =
+      std::nullopt;  // counts page cache: shown, judges nothing
+  int version = 0;   // 0: none found
 };
 [[nodiscard]] CgroupMemory probe_cgroup();
 
 /// /proc/meminfo and /proc/pressure/memory.
 struct MachineMemory {
   std::uint64_t total_bytes = 0;
-  std::uint64_t available_bytes = 0;          // MemAvailable
-  std::optional<double> pressure_some_avg10;  // percent, PSI
-  std::optional<double> pressure_full_avg10;
+  std::uint64_t available_bytes = 0;                         // MemAvailable
+  std::optional<double> pressure_some_avg10 = std::nullopt;  // percent, PSI
+  std::optional<double> pressure_full_avg10 = std::nullopt;
 };
 [[nodiscard]] MachineMemory probe_machine();
 
-/// The limit used where the user gives none: 0.8 × min(cgroup limit − its use, MemAvailable).
+/// The limit used where the user gives none: 0.8 × min(cgroup limit − its use, MemAvailable). Page
+/// cache is not use: the kernel drops it before it refuses memory, in a group as in the machine.
 struct DefaultLimit {
   std::uint64_t bytes = 0;
   const char* source = "available";  // "cgroup" or "available"
