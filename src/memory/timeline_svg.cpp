@@ -22,7 +22,8 @@ constexpr double top = 134;
 constexpr double bottom = 440;
 constexpr double line_height = 18;
 constexpr double shortest_phase = 120;  // wide enough for its name
-constexpr double letter = 6.6;          // mean width of a letter at size 13, generous
+constexpr double letter = 7.5;          // mean width of a letter at size 13, generous
+constexpr std::size_t most_marks = 12;  // peaks told in words
 
 constexpr const char* ink = "#222";
 constexpr const char* faint = "#667";
@@ -172,6 +173,12 @@ class Picture {
     }
     std::uint64_t highest = std::max({peak_, facts.predicted_peak_bytes, std::uint64_t{1}});
     highest = std::max(highest, facts.base_bytes + ledger_peak_);
+    // The highest peaks get a number, in the order of time.
+    for (std::size_t index = 0; index < phases.size(); ++index) marked_.push_back(index);
+    std::ranges::stable_sort(marked_, std::ranges::greater{},
+                             [&](std::size_t index) { return phases[index].kernel_peak_bytes; });
+    marked_.resize(std::min(marked_.size(), most_marks));
+    std::ranges::sort(marked_);
     limit_shown_ = facts.limit_bytes != 0 && facts.limit_bytes / 3 <= highest;
     if (limit_shown_) highest = std::max(highest, facts.limit_bytes);
     ceiling_ = static_cast<double>(highest) * 1.1;
@@ -314,6 +321,8 @@ class Picture {
       last_x = x;
       last_y = now;
     }
+    // As far as anybody knows it stayed so until the end.
+    if (last_x >= 0) fmt::format_to(std::back_inserter(line), " {:.1f},{:.1f}", right, last_y);
     add("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2.2\" "
         "stroke-linejoin=\"round\"/>\n",
         line, kernel_color);
@@ -359,17 +368,21 @@ class Picture {
     }
   }
 
-  /// A numbered mark at each phase's fullest moment.
+  /// A numbered mark at the fullest moment of each phase that is told of below.
   void draw_marks() {
-    for (std::size_t index = 0; index < phases_.size(); ++index) {
-      const double x = std::clamp(axis_.x(phases_[index].fullest_seconds), left + 10, right - 10);
-      const double at = y(phases_[index].kernel_peak_bytes);
-      add("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"9\" fill=\"white\" stroke=\"{}\" "
-          "stroke-width=\"1.6\"/>\n",
-          x, at, kernel_color);
-      text_at(svg_, x, at + 4, "text-anchor=\"middle\" font-size=\"11\" font-weight=\"bold\"",
-              std::to_string(index + 1));
+    for (std::size_t number = 0; number < marked_.size(); ++number) {
+      const Timeline::Phase& phase = phases_[marked_[number]];
+      const double x = std::clamp(axis_.x(phase.fullest_seconds), left + 10, right - 10);
+      draw_mark(x, y(phase.kernel_peak_bytes), number + 1);
     }
+  }
+
+  void draw_mark(double x, double at, std::size_t number) {
+    add("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"9\" fill=\"white\" stroke=\"{}\" "
+        "stroke-width=\"1.6\"/>\n",
+        x, at, kernel_color);
+    text_at(svg_, x, at + 4, "text-anchor=\"middle\" font-size=\"11\" font-weight=\"bold\"",
+            std::to_string(number));
   }
 
   /// The legend and, per phase, what was held when it was fullest. Returns the y below it.
@@ -385,15 +398,15 @@ class Picture {
     legend(left + 640, base_color, false, "the program before the model was opened");
     line += 34;
     if (phases_.empty()) return line;
-    text_at(svg_, left, line, "font-size=\"15\" font-weight=\"bold\"", "What made each peak");
+    text_at(svg_, left, line, "font-size=\"15\" font-weight=\"bold\"",
+            marked_.size() == phases_.size() ? std::string("What made each peak")
+                                             : fmt::format("What made the {} highest peaks of {}",
+                                                           marked_.size(), phases_.size()));
     line += 22;
-    for (std::size_t index = 0; index < phases_.size(); ++index) {
-      add("<circle cx=\"{}\" cy=\"{:.1f}\" r=\"9\" fill=\"white\" stroke=\"{}\" "
-          "stroke-width=\"1.6\"/>\n",
-          left + 10, line - 4, kernel_color);
-      text_at(svg_, left + 10, line, "text-anchor=\"middle\" font-size=\"11\" font-weight=\"bold\"",
-              std::to_string(index + 1));
-      line = wrapped_text(svg_, left + 28, line, page_width - left - 48, words_of(phases_[index]));
+    for (std::size_t number = 0; number < marked_.size(); ++number) {
+      draw_mark(left + 10, line - 4, number + 1);
+      line = wrapped_text(svg_, left + 28, line, page_width - left - 48,
+                          words_of(phases_[marked_[number]]));
       line += 4;
     }
     return line;
@@ -437,6 +450,7 @@ class Picture {
   std::string svg_;
   std::uint64_t peak_ = 0;
   std::uint64_t ledger_peak_ = 0;
+  std::vector<std::size_t> marked_;  // phases
   bool limit_shown_ = false;
   double ceiling_ = 1;
 };

@@ -186,7 +186,9 @@ TEST(TimelineSvg, IsWellFormedForOddInput) {
   for (int index = 0; index < 70; ++index) {
     sample.phases.push_back({"phase " + std::to_string(index), 0.9, 0.9, mebibyte, 0.9, 0, {}});
   }
-  EXPECT_EQ(flaw_of(draw(sample)), "");
+  svg = draw(sample);
+  EXPECT_EQ(flaw_of(svg), "");
+  EXPECT_THAT(svg, HasSubstr("What made the 12 highest peaks of 73"));
 
   sample = usual();
   sample.facts.base_bytes = UINT64_MAX / 2;
@@ -213,7 +215,7 @@ TEST(TimelineSvg, TimeGoesFromLeftToRightInsideThePlot) {
     if (blank == std::string_view::npos) break;
     text.remove_prefix(blank + 1);
   }
-  EXPECT_EQ(count, 7);
+  EXPECT_EQ(count, 8);  // the samples, and the end
   EXPECT_LE(last, 1120);
 }
 
