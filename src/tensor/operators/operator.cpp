@@ -33,6 +33,9 @@ OperatorTable make_builtin() {
   register_normalization(table);
   register_resizing(table);
   register_recurrent(table);
+  register_quantization(table);
+  register_signal(table);
+  register_loss(table);
   register_sequences(table);
   return table;
 }
