@@ -14,7 +14,10 @@ namespace {
 
 /// Pages of the program that a run touches and planning does not (kernels, operators), and the
 /// small heap blocks of a run.
-constexpr std::uint64_t run_code_bytes = 1 << 20;
+constexpr std::uint64_t run_code_bytes = 3 << 19;
+/// The same program on the same model differs by about this much from process to process (pages
+/// that the kernel maps around a fault). The smallest limit must work in any process.
+constexpr std::uint64_t between_processes_bytes = 512 * 1024;
 constexpr std::uint64_t default_window_bytes = 1 << 20;
 
 }  // namespace
@@ -97,7 +100,7 @@ PlanReport plan_session(Session::State& session) {
   if (host != 0) phase("inputs", held);
   phase("encode", held + missing_weights + window + (window != 0 ? run_code_bytes / 2 : 0));
   phase("run", held + missing_weights + plan.arena_bytes + extra);
-  report.smallest_workable_limit_bytes = report.predicted_peak_bytes;
+  report.smallest_workable_limit_bytes = report.predicted_peak_bytes + between_processes_bytes;
   report.verdict = complete ? Verdict::fits : Verdict::fits_so_far;
   if (!complete) report.stage = session.execution->waiting_for();
   if (report.predicted_peak_bytes > report.limit_bytes) report.verdict = Verdict::does_not_fit;
