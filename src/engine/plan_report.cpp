@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t run_code_bytes = 3 << 19;
 /// The same program on the same model differs by about this much from process to process (pages
 /// that the kernel maps around a fault). The smallest limit must work in any process.
-constexpr std::uint64_t between_processes_bytes = 512 * 1024;
+constexpr std::uint64_t between_processes_bytes = 5 << 18;
 constexpr std::uint64_t default_window_bytes = 1 << 20;
 
 }  // namespace
