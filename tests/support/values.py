@@ -27,7 +27,7 @@ def random_values(seed: int, input_number: int, shape, dtype) -> np.ndarray:
     bits = random_bits(seed, input_number, int(np.prod(shape, dtype=np.int64)))
     if dtype == np.float64:
         values = (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
-    elif dtype.kind == "f":
+    elif dtype.kind == "f" or dtype.name == "bfloat16":  # an extension type to NumPy
         values = (bits >> np.uint64(40)).astype(np.float32) * np.float32(2.0**-24)
     else:
         values = bits >> np.uint64(63)
