@@ -53,7 +53,7 @@ void make_execution(Session::State& session, const ExecutionChoice& choice) {
       std::move(services));
 }
 
-PlanReport plan_session(Session::State& session) {
+PlanReport plan_session(Session::State& session, PlanPurpose purpose) {
   Engine::State& engine = *session.model->engine;
   PlanReport report;
   const tensor::StagePlan& plan = session.execution->plan_first_stage();
@@ -103,7 +103,11 @@ PlanReport plan_session(Session::State& session) {
   report.smallest_workable_limit_bytes = report.predicted_peak_bytes + between_processes_bytes;
   report.verdict = complete ? Verdict::fits : Verdict::fits_so_far;
   if (!complete) report.stage = session.execution->waiting_for();
-  if (report.predicted_peak_bytes > report.limit_bytes) report.verdict = Verdict::does_not_fit;
+  // A run that was promised to fit is not refused for the room that the promise kept.
+  const std::uint64_t needed = purpose == PlanPurpose::promise
+                                   ? report.smallest_workable_limit_bytes
+                                   : report.predicted_peak_bytes;
+  if (needed > report.limit_bytes) report.verdict = Verdict::does_not_fit;
   return report;
 }
 

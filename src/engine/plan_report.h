@@ -11,7 +11,11 @@
 namespace plimsoll {
 
 /// Plans for the inputs as set and picks the measures that make it fit.
-[[nodiscard]] PlanReport plan_session(Session::State& session);
+enum class PlanPurpose : std::uint8_t {
+  promise,  ///< what the caller is told: holds for any process
+  run,      ///< the last look before a run, when more is resident already
+};
+[[nodiscard]] PlanReport plan_session(Session::State& session, PlanPurpose purpose);
 /// What worker threads' stacks may cost.
 [[nodiscard]] std::uint64_t stack_reserve_bytes(const Session::State& session);
 /// Makes each bound output the next run's input.

@@ -125,7 +125,7 @@ void Session::bind_state(std::string_view output, std::string_view input) {
 }
 
 PlanReport Session::plan() {
-  return plan_session(*state_);
+  return plan_session(*state_, PlanPurpose::promise);
 }
 
 std::expected<RunReport, Refusal> Session::run() {
@@ -137,7 +137,7 @@ std::expected<RunReport, Refusal> Session::run() {
     }
   }
   try {
-    const PlanReport plan = plan_session(session);
+    const PlanReport plan = plan_session(session, PlanPurpose::run);
     if (plan.verdict == Verdict::does_not_fit) {
       Refusal refusal;
       refusal.budget = "process";

@@ -287,9 +287,11 @@ void run_softmax(RunContext& context) {
                 y[index(i)] = narrow<T>(widen(y[index(i)]) * scale);
               }
             } else {
-              const A shift = largest + std::log(sum);
+              // In this order: largest + log(sum) would lose the digits of log(sum) for large
+              // inputs.
+              const A shift = std::log(sum);
               for (std::int64_t i = 0; i < rows.size; ++i) {
-                y[index(i)] = narrow<T>(widen(x[index(i)]) - shift);
+                y[index(i)] = narrow<T>(widen(x[index(i)]) - largest - shift);
               }
             }
           }

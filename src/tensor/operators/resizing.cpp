@@ -169,7 +169,9 @@ float source_coordinate(const std::string& mode, const Axis& axis, std::int64_t 
     return axis.output > 1 ? (position + 0.5F) / axis.scale - 0.5F : 0.0F;
   }
   if (mode == "align_corners") {
-    return axis.output > 1 ? position * (in - 1) / (out - 1) : 0.0F;
+    // The length before rounding: what the standard's reference implementation divides by.
+    const float length = axis.scale * in;
+    return length > 1 ? position * (in - 1) / (length - 1) : 0.0F;
   }
   if (mode == "tf_half_pixel_for_nn") return (position + 0.5F) / axis.scale;
   if (mode == "tf_crop_and_resize") {

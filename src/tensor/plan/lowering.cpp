@@ -298,10 +298,45 @@ class Lowering {
   bool lower_matmul(const ProgramNode& node) {
     const ValueId x = node.inputs[0];
     const ValueId w = node.inputs[1];
-    if (!is_f32(x) || value(x).type.shape.rank() < 1 || !usable_weight(w)) return false;
+    if (!is_f32(x) || value(x).type.shape.rank() < 1) return false;
+    if (value(w).kind == ValueKind::activation) return lower_quantized_matmul(node);
+    if (!usable_weight(w)) return false;
     const WeightView& view = *value(w).weight;
     if (view.type.shape.rank() != 2 || view.type.shape.elements() == 0) return false;
     return emit_product(node, view, {});
+  }
+
+  /// MatMul of DequantizeLinear of an i8 weight without zero point: the bytes are packed as they
+  /// are, and the scale, one for all or one for each column, is the epilogue's.
+  bool lower_quantized_matmul(const ProgramNode& node) {
+    const auto made = maker_.find(node.inputs[1]);
+    if (made == maker_.end() || !is_op(emitted_[made->second], "DequantizeLinear")) return false;
+    const ProgramNode dequantize = emitted_[made->second];
+    const ProgramValue weight = value(dequantize.inputs[0]);
+    if (weight.kind != ValueKind::weight || weight.type.element != ElementType::i8 ||
+        weight.type.shape.rank() != 2 || weight.type.shape.elements() == 0 ||
+        weight.weight->stored->storage.form != StorageType::Form::dense ||
+        dequantize.definition->integer("block_size", 0) != 0) {
+      return false;
+    }
+    if (dequantize.inputs.size() > 2 && dequantize.inputs[2] != no_value) {
+      const auto zero = known_value(program_, dequantize.inputs[2]);
+      if (!zero || zero->type != ElementType::i8 ||
+          std::ranges::any_of(zero->span<std::int8_t>(), [](std::int8_t z) { return z != 0; })) {
+        return false;
+      }
+    }
+    const auto scale = floats(dequantize.inputs[1]);
+    const std::int64_t axis = dequantize.definition->integer("axis", 1);
+    const auto columns = static_cast<std::size_t>(weight.type.shape[1]);
+    const bool by_column = scale && scale->size() == columns && (axis == 1 || axis == -1);
+    if (!scale || (scale->size() != 1 && !by_column)) return false;
+    OwnedEpilogue epilogue;
+    epilogue.then_affine(*scale, {}, columns);
+    ProgramNode product = node;
+    product.inputs[1] = dequantize.inputs[0];
+    if (--readers_[node.inputs[1]] == 0) emitted_[made->second] = ProgramNode{};
+    return emit_product(product, *weight.weight, std::move(epilogue));
   }
 
   bool lower_gemm(const ProgramNode& node) {

@@ -20,6 +20,8 @@ kernels::PanelType panel_type(ElementType element) {
       return kernels::PanelType::f16;
     case ElementType::bf16:
       return kernels::PanelType::bf16;
+    case ElementType::i8:
+      return kernels::PanelType::i8;
     default:
       return kernels::PanelType::f32;
   }
