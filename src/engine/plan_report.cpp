@@ -104,9 +104,9 @@ PlanReport plan_session(Session::State& session, PlanPurpose purpose) {
   report.verdict = complete ? Verdict::fits : Verdict::fits_so_far;
   if (!complete) report.stage = session.execution->waiting_for();
   // A run that was promised to fit is not refused for the room that the promise kept.
-  const std::uint64_t needed = purpose == PlanPurpose::promise
-                                   ? report.smallest_workable_limit_bytes
-                                   : report.predicted_peak_bytes;
+  // A promise uses half the room, so that N holds in the next process too.
+  const std::uint64_t room = purpose == PlanPurpose::promise ? between_processes_bytes / 2 : 0;
+  const std::uint64_t needed = report.predicted_peak_bytes + room;
   if (needed > report.limit_bytes) report.verdict = Verdict::does_not_fit;
   return report;
 }

@@ -153,10 +153,24 @@ class Lowering {
     return static_cast<ValueId>(program_.values.size() - 1);
   }
 
+  /// One value for each column of a wide weight: more than folding keeps, little beside the weight.
+  std::optional<std::vector<float>> column_vector(ValueId id) {
+    constexpr std::int64_t most_columns = 1 << 18;
+    const ProgramValue& vector = value(id);
+    if (vector.kind != ValueKind::weight || vector.type.shape.elements() > most_columns ||
+        !vector.weight->dense() || vector.weight->stored->type != ElementType::f32) {
+      return std::nullopt;
+    }
+    std::vector<float> list(static_cast<std::size_t>(vector.type.shape.elements()));
+    vector.weight->stored->read(0, vector.type.shape.elements(),
+                                reinterpret_cast<std::byte*>(list.data()));
+    return list;
+  }
+
   std::optional<std::vector<float>> floats(ValueId id) {
     if (!is_f32(id)) return std::nullopt;
     const auto known = known_value(program_, id);
-    if (!known) return std::nullopt;
+    if (!known) return column_vector(id);
     const auto span = known->span<float>();
     return std::vector<float>(span.begin(), span.end());
   }
