@@ -26,7 +26,7 @@ namespace detail {
 }
 }  // namespace detail
 
-[[nodiscard]] inline float to_float(const Float16& half) noexcept {
+[[nodiscard, gnu::always_inline]] inline float to_float(const Float16& half) noexcept {
   const std::uint32_t magnitude = half.bits & 0x7FFFU;
   const std::uint32_t sign = static_cast<std::uint32_t>(half.bits & 0x8000U) << 16;
   // Read with f32's exponent bias the number is 2^112 too small; the product is exact, for
@@ -38,7 +38,7 @@ namespace detail {
   return std::bit_cast<float>(bits | sign);
 }
 
-[[nodiscard]] inline Float16 to_float16(float value) noexcept {
+[[nodiscard, gnu::always_inline]] inline Float16 to_float16(float value) noexcept {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
   // Normal: rebias the exponent, add half of the last place (less one where that place is even).
@@ -55,11 +55,11 @@ namespace detail {
   return {static_cast<std::uint16_t>(result | ((bits >> 16) & 0x8000U))};
 }
 
-[[nodiscard]] inline float to_float(const BFloat16& half) noexcept {
+[[nodiscard, gnu::always_inline]] inline float to_float(const BFloat16& half) noexcept {
   return std::bit_cast<float>(static_cast<std::uint32_t>(half.bits) << 16);
 }
 
-[[nodiscard]] inline BFloat16 to_bfloat16(float value) noexcept {
+[[nodiscard, gnu::always_inline]] inline BFloat16 to_bfloat16(float value) noexcept {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t rounded = (bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16;
   const std::uint32_t nan = (bits >> 16) | 0x40U;

@@ -68,6 +68,38 @@ struct Copy {
   }
 };
 
+/// Walks over all dimensions but the last, without dividing: rows may be very short.
+class RowWalk {
+ public:
+  RowWalk(const Copy& copy, std::int64_t row) : copy_(copy) {
+    for (std::size_t axis = copy.rank - 1; axis-- > 0;) {
+      position_[axis] = row % copy.dimensions[axis].size;
+      row /= copy.dimensions[axis].size;
+      offsets.from += position_[axis] * copy.dimensions[axis].from;
+      offsets.to += position_[axis] * copy.dimensions[axis].to;
+    }
+  }
+  void next() {
+    for (std::size_t axis = copy_.rank - 1; axis-- > 0;) {
+      const Dimension& dimension = copy_.dimensions[axis];
+      offsets.from += dimension.from;
+      offsets.to += dimension.to;
+      if (++position_[axis] < dimension.size) return;
+      offsets.from -= dimension.size * dimension.from;
+      offsets.to -= dimension.size * dimension.to;
+      position_[axis] = 0;
+    }
+  }
+  Copy::Offsets offsets;
+
+ private:
+  const Copy& copy_;
+  std::array<std::int64_t, max_copy_rank> position_{};
+};
+
+/// Bytes up to which a loop is quicker than a call of memcpy.
+constexpr std::int64_t short_row_bytes = 32;
+
 /// Rows along the last dimension, whatever its strides.
 template <typename T>
 void copy_runs(kernels::ThreadPool& threads, const Copy& copy, const T* source, T* destination) {
@@ -75,12 +107,13 @@ void copy_runs(kernels::ThreadPool& threads, const Copy& copy, const T* source, 
   const std::int64_t rows = copy.product(copy.rank - 1);
   const std::int64_t row_bytes = inner.size * static_cast<std::int64_t>(sizeof(T));
   const std::int64_t grain = std::max<std::int64_t>(1, grain_bytes / row_bytes);
+  const bool contiguous = inner.to == 1 && inner.from == 1 && row_bytes > short_row_bytes;
   threads.parallel_for(rows, grain, [&](std::int64_t begin, std::int64_t end, int /*thread*/) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      const Copy::Offsets offsets = copy.offsets(row, copy.rank - 1);
-      const T* from = source + offsets.from;
-      T* to = destination + offsets.to;
-      if (inner.to == 1 && inner.from == 1) {
+    RowWalk walk(copy, begin);
+    for (std::int64_t row = begin; row < end; ++row, walk.next()) {
+      const T* from = source + walk.offsets.from;
+      T* to = destination + walk.offsets.to;
+      if (contiguous) {
         std::memcpy(to, from, static_cast<std::size_t>(row_bytes));
       } else if (inner.to == 1 && inner.from == 0) {
         std::fill_n(to, inner.size, *from);
@@ -141,10 +174,17 @@ void copy_bytes(kernels::ThreadPool& threads, const std::byte* source, std::byte
 void copy_rows(kernels::ThreadPool& threads, std::int64_t rows, std::int64_t row_bytes,
                const std::byte* source, std::int64_t source_stride, std::byte* destination,
                std::int64_t destination_stride) {
-  const std::array<std::int64_t, 2> sizes{rows, row_bytes};
-  const std::array<std::int64_t, 2> from{source_stride, 1};
-  const std::array<std::int64_t, 2> to{destination_stride, 1};
-  copy_strided(threads, 1, sizes, source, from, destination, to);
+  // In the widest units that everything is a multiple of: short rows are copied unit by unit.
+  const std::uint64_t all =
+      static_cast<std::uint64_t>(row_bytes) | static_cast<std::uint64_t>(source_stride) |
+      static_cast<std::uint64_t>(destination_stride) | reinterpret_cast<std::uintptr_t>(source) |
+      reinterpret_cast<std::uintptr_t>(destination) | 8U;
+  const std::uint64_t unit = all & (~all + 1);  // the lowest bit set: 1, 2, 4 or 8
+  const auto width = static_cast<std::int64_t>(unit);
+  const std::array<std::int64_t, 2> sizes{rows, row_bytes / width};
+  const std::array<std::int64_t, 2> from{source_stride / width, 1};
+  const std::array<std::int64_t, 2> to{destination_stride / width, 1};
+  copy_strided(threads, unit, sizes, source, from, destination, to);
 }
 
 void copy_strided(kernels::ThreadPool& threads, std::size_t element_bytes,

@@ -1,6 +1,7 @@
 // Mathematical functions that vectorise. Why it exists: the C library's exp and its kin are calls,
 // one element at a time; these have no branches and no calls, so loops over them use the CPU's
-// vectors. For f64 the C library is used. May touch: the standard library.
+// vectors. For f64 the C library is used. Inlined whatever their size: a loop with a call in it
+// does not vectorise. May touch: the standard library.
 #pragma once
 
 #include <bit>
@@ -10,25 +11,25 @@
 namespace plimsoll::tensor::vector_math {
 
 /// Nearest integer, ties to even; keeps NaN, infinities and the sign of zero.
-[[nodiscard]] inline float round_even(float x) noexcept {
+[[nodiscard, gnu::always_inline]] inline float round_even(float x) noexcept {
   // Adding 2^23 leaves no room for a fraction, so the addition itself rounds.
   const float magnitude = std::fabs(x);
   const float rounded = (magnitude + 0x1p23F) - 0x1p23F;
   return std::copysign(magnitude < 0x1p23F ? rounded : magnitude, x);
 }
-[[nodiscard]] inline double round_even(double x) noexcept {
+[[nodiscard, gnu::always_inline]] inline double round_even(double x) noexcept {
   const double magnitude = std::fabs(x);
   const double rounded = (magnitude + 0x1p52) - 0x1p52;
   return std::copysign(magnitude < 0x1p52 ? rounded : magnitude, x);
 }
 
 template <typename C>
-[[nodiscard]] inline C floor(C x) noexcept {
+[[nodiscard, gnu::always_inline]] inline C floor(C x) noexcept {
   const C nearest = round_even(x);
   return std::copysign(nearest > x ? nearest - C{1} : nearest, x);
 }
 template <typename C>
-[[nodiscard]] inline C ceil(C x) noexcept {
+[[nodiscard, gnu::always_inline]] inline C ceil(C x) noexcept {
   const C nearest = round_even(x);
   return std::copysign(nearest < x ? nearest + C{1} : nearest, x);
 }
@@ -38,7 +39,7 @@ template <typename C>
 /// x = n·ln 2 + r with |r| ≤ ln 2 / 2 (Cody and Waite's two-part reduction), e^r by its Taylor
 /// polynomial of degree 7 (remainder 5e-9), times 2^n in two factors so that results below the
 /// normal range round once.
-[[nodiscard]] inline float exp(float x) noexcept {
+[[nodiscard, gnu::always_inline]] inline float exp(float x) noexcept {
   constexpr float shift = 0x1.8p23F;  // leaves the integer part in the low bits
   float clamped = -104.0F > x ? -104.0F : x;
   clamped = 89.0F < clamped ? 89.0F : clamped;
@@ -60,19 +61,19 @@ template <typename C>
   const float high = std::bit_cast<float>((whole - half + 127U) << 23);
   return p * low * high;
 }
-[[nodiscard]] inline double exp(double x) noexcept {
+[[nodiscard, gnu::always_inline]] inline double exp(double x) noexcept {
   return std::exp(x);
 }
 
 /// 1 / (1 + e^-x)
 template <typename C>
-[[nodiscard]] inline C sigmoid(C x) noexcept {
+[[nodiscard, gnu::always_inline]] inline C sigmoid(C x) noexcept {
   return C{1} / (C{1} + exp(-x));
 }
 
 /// tanh. Below 0.625 an odd polynomial (weighted least squares on Chebyshev points, error 4e-9
 /// relative), above from e^2x, where no digits cancel.
-[[nodiscard]] inline float tanh(float x) noexcept {
+[[nodiscard, gnu::always_inline]] inline float tanh(float x) noexcept {
   const float magnitude = std::fabs(x);
   const float t = magnitude * magnitude;
   float p = -5.717059132e-3F;
@@ -84,14 +85,14 @@ template <typename C>
   const float large = 1.0F - 2.0F / (exp(magnitude + magnitude) + 1.0F);
   return std::copysign(magnitude < 0.625F ? small : large, x);
 }
-[[nodiscard]] inline double tanh(double x) noexcept {
+[[nodiscard, gnu::always_inline]] inline double tanh(double x) noexcept {
   return std::tanh(x);
 }
 
 /// The error function. Below 0.92 x times a polynomial of x² (error 2e-8 relative); above
 /// 1 − e^−p(x) with p a polynomial for −ln erfc (error 2e-9); 1 from 4 on, where 1 − erf is below
 /// half of the last place. Both polynomials: weighted least squares on Chebyshev points.
-[[nodiscard]] inline float erf(float x) noexcept {
+[[nodiscard, gnu::always_inline]] inline float erf(float x) noexcept {
   const float magnitude = std::fabs(x);
   const float t = magnitude * magnitude;
   float p = -5.991153885e-4F;
@@ -112,7 +113,7 @@ template <typename C>
   const float large = 1.0F - exp(-q);
   return std::copysign(magnitude < 0.92F ? small : large, x);
 }
-[[nodiscard]] inline double erf(double x) noexcept {
+[[nodiscard, gnu::always_inline]] inline double erf(double x) noexcept {
   return std::erf(x);
 }
 
