@@ -84,7 +84,7 @@ std::shared_ptr<const Graph> Node::graph(std::string_view key) const {
 }
 
 std::string Node::label() const {
-  const std::string operation = domain.empty() ? op_type : fmt::format("{}.{}", domain, op_type);
+  std::string operation = domain.empty() ? op_type : fmt::format("{}.{}", domain, op_type);
   return name.empty() ? operation : fmt::format("{} '{}'", operation, name);
 }
 

@@ -39,7 +39,7 @@ void resolve_subgraphs(const Graph& outer, Node& node) {
     const auto* body = std::get_if<std::shared_ptr<const Graph>>(&attribute);
     if (body == nullptr) continue;
     // The builder made it, as a Graph, and has handed it to nobody yet.
-    Graph& mutable_body = const_cast<Graph&>(**body);
+    Graph& mutable_body = const_cast<Graph&>(**body);  // NOLINT
     take_weights(outer, mutable_body);
     resolve_aliases(mutable_body);
   }

@@ -41,10 +41,9 @@ std::shared_ptr<const StoredTensor> constant_tensor(const Node& node, const std:
     fail_input("a Constant must have exactly one attribute, its value");
   }
   const std::string& key = node.attributes.begin()->first;
+  if (key == "value") return node.tensor(key);
   std::shared_ptr<StoredTensor> tensor;
-  if (key == "value") {
-    return node.tensor(key);
-  } else if (key == "value_float") {
+  if (key == "value_float") {
     const float value = node.real(key, 0);
     tensor = from_values(ElementType::f32, Shape{}, std::span<const float>(&value, 1));
   } else if (key == "value_int") {

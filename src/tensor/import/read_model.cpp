@@ -214,7 +214,7 @@ void add_initializer(GraphMessage& graph, WireReader& wire,
 }  // namespace
 
 std::string NodeMessage::label() const {
-  const std::string operation = domain.empty() ? op_type : fmt::format("{}.{}", domain, op_type);
+  std::string operation = domain.empty() ? op_type : fmt::format("{}.{}", domain, op_type);
   if (!name.empty()) return fmt::format("{} '{}'", operation, name);
   if (outputs.empty()) return operation;
   return fmt::format("{} that makes '{}'", operation, outputs.front());

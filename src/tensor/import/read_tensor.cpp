@@ -65,9 +65,13 @@ void read_entry(WireReader& wire, ExternalEntries& entries) {
         wire.skip(field);
     }
   }
-  if (key == "location") entries.location = std::move(value);
-  if (key == "offset") entries.offset = std::move(value);
-  if (key == "length") entries.length = std::move(value);
+  if (key == "location") {
+    entries.location = std::move(value);
+  } else if (key == "offset") {
+    entries.offset = std::move(value);
+  } else if (key == "length") {
+    entries.length = std::move(value);
+  }
 }
 
 void collect(WireReader& wire, TensorMessage& message, std::span<const std::byte> bytes) {
