@@ -170,7 +170,7 @@ void run_folder(const std::string& name, int least) {
 }
 
 TEST(StandardData, Node) {
-  run_folder("node", 753);
+  run_folder("node", 887);
 }
 TEST(StandardData, PytorchOperator) {
   run_folder("pytorch-operator", 35);

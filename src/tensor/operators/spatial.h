@@ -103,6 +103,37 @@ void for_each_row_tap(const SpatialWindow& window, std::int64_t row, bool transp
   }
 }
 
+/// Calls body(input position, tap) for each tap of one output position that lies inside the input.
+template <typename F>
+void for_each_tap(const SpatialWindow& window, std::int64_t output_position, const F& body) {
+  const std::size_t rank = window.dimensions();
+  std::int64_t origin[8];
+  std::int64_t rest = output_position;
+  for (std::size_t axis = rank; axis-- > 0;) {
+    origin[axis] = rest % window.output[axis] * window.strides[axis] - window.pads_begin[axis];
+    rest /= window.output[axis];
+  }
+  const std::int64_t taps = window.taps();
+  for (std::int64_t tap = 0; tap < taps; ++tap) {
+    std::int64_t position = 0;
+    std::int64_t tap_rest = tap;
+    std::int64_t scale = 1;
+    bool inside = true;
+    for (std::size_t axis = rank; axis-- > 0;) {
+      const std::int64_t at =
+          origin[axis] + tap_rest % window.kernel[axis] * window.dilations[axis];
+      tap_rest /= window.kernel[axis];
+      if (at < 0 || at >= window.input[axis]) {
+        inside = false;
+        break;
+      }
+      position += at * scale;
+      scale *= window.input[axis];
+    }
+    if (inside) body(position, tap);
+  }
+}
+
 /// Output columns that are computed side by side, with their sums on the stack.
 inline constexpr std::int64_t column_block = 256;
 
