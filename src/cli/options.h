@@ -2,17 +2,15 @@
 // apart. May touch: the public API.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
-#include "cli/values/value.h"
-#include "plimsoll/engine.h"
-
 namespace plimsoll::cli {
 
+enum class Command : unsigned char { run, plan, inspect, bench };
+
 struct Options {
-  std::string command;  ///< "run", "plan", "inspect", "bench"
+  Command command = Command::run;
   std::string model;
   std::string memory_limit;
   std::vector<std::string> inputs;
@@ -21,8 +19,8 @@ struct Options {
   std::vector<std::string> dimensions;
   std::vector<std::string> shapes;
   int threads = 1;
-  int repeat = 1;
-  std::string policy = "favor-speed";
+  int repeat = 0;  ///< 0: as the command likes
+  bool favor_min_peak = false;
   std::string target;
   std::string image_range = "0..255";
   std::string json;
@@ -37,17 +35,5 @@ struct Parsed {
   int exit_code = -1;  ///< −1: go on
 };
 [[nodiscard]] Parsed parse_options(int argc, char** argv);
-
-/// Runs a command; returns the exit code. Throws Error.
-[[nodiscard]] int run_command(const Options& options);
-
-namespace exit_code {
-inline constexpr int done = 0;
-inline constexpr int usage = 2;
-inline constexpr int bad_input = 3;
-inline constexpr int does_not_fit = 4;
-inline constexpr int over_limit = 5;
-inline constexpr int failure = 6;
-}  // namespace exit_code
 
 }  // namespace plimsoll::cli
