@@ -125,7 +125,11 @@ void Session::bind_state(std::string_view output, std::string_view input) {
 }
 
 PlanReport Session::plan() {
-  return plan_session(*state_, PlanPurpose::promise);
+  const PlanReport plan = plan_session(*state_, PlanPurpose::promise);
+  const bool fits = plan.verdict != Verdict::does_not_fit;
+  state_->promised_weight_bytes = fits ? plan.weights_encoded_bytes : UINT64_MAX;
+  state_->promised_activation_bytes = fits ? plan.activation_bytes : UINT64_MAX;
+  return plan;
 }
 
 std::expected<RunReport, Refusal> Session::run() {
@@ -138,7 +142,9 @@ std::expected<RunReport, Refusal> Session::run() {
   }
   try {
     const PlanReport plan = plan_session(session, PlanPurpose::run);
-    if (plan.verdict == Verdict::does_not_fit) {
+    const bool promised = plan.weights_encoded_bytes == session.promised_weight_bytes &&
+                          plan.activation_bytes == session.promised_activation_bytes;
+    if (plan.verdict == Verdict::does_not_fit && !promised) {
       Refusal refusal;
       refusal.budget = "process";
       refusal.purpose = fmt::format("running '{}'", session.model->graph->path);

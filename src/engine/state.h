@@ -57,6 +57,10 @@ struct Session::State {
   };
   std::vector<std::unique_ptr<StateBinding>> bindings;
   bool has_run = false;
+  /// What the last plan that fitted needs: a run that needs the same is not refused for what has
+  /// become resident since (decoded inputs, printing), which the promise had room for.
+  std::uint64_t promised_weight_bytes = UINT64_MAX;
+  std::uint64_t promised_activation_bytes = UINT64_MAX;
   bool profiling = false;
   std::uint64_t window_bytes = 0;
 
