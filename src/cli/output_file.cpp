@@ -29,9 +29,9 @@ OutputFile::OutputFile(const std::string& path) : path_(path) {
 }
 
 void OutputFile::fail() const {
-  throw Error(ErrorKind::failure, fmt::format("'{}' cannot be written: {}",
-                                              path_ == "-" ? "standard output" : path_.c_str(),
-                                              std::strerror(errno)));
+  throw Error(ErrorKind::failure,
+              fmt::format("'{}' cannot be written: {}",
+                          path_ == "-" ? "standard output" : path_.c_str(), std::strerror(errno)));
 }
 
 void OutputFile::write(std::span<const std::byte> bytes) {
@@ -51,7 +51,7 @@ void OutputFile::close() {
 
 void require_writable(const std::string& path) {
   if (path == "-") return;
-  struct stat status {};
+  struct stat status{};
   if (::stat(path.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) fail_open(path, EISDIR);
     if (::access(path.c_str(), W_OK) != 0) fail_open(path, errno);

@@ -35,8 +35,9 @@ EngineOptions engine_options(const Options& options, ProgressLine& progress) {
 /// takes beside the input itself.
 void account_for_inputs(const LoadedInputs& inputs, PlanReport& plan) {
   // Above its prediction the smallest limit has room for what differs between processes.
-  const std::uint64_t room = plan.smallest_workable_limit_bytes -
-                             std::min(plan.predicted_peak_bytes, plan.smallest_workable_limit_bytes);
+  const std::uint64_t room =
+      plan.smallest_workable_limit_bytes -
+      std::min(plan.predicted_peak_bytes, plan.smallest_workable_limit_bytes);
   for (PhaseReport& phase : plan.phases) {
     if (phase.name == "import") continue;
     phase.predicted_peak_bytes += inputs.refused_bytes();
