@@ -48,6 +48,11 @@ struct EngineOptions {
   /// false: the limit covers what the Engine adds. true: the whole process, with what it already
   /// holds.
   bool limit_covers_process = false;
+  /// true, for a program that is there for this engine alone: the engine may tune malloc for the
+  /// whole process and set RLIMIT_DATA, so that memory taken behind the ledger's back fails instead
+  /// of breaking the limit. Needs limit_covers_process; does nothing in sanitizer builds. Create
+  /// the engine before threads start.
+  bool owns_process = false;
   int threads = 1;  ///< 1 to 64, per session
   Policy policy = Policy::favor_speed;
   /// Kernel target: "generic", "avx2", "avx512"; empty: the best this CPU has. Asking for one that
@@ -173,8 +178,10 @@ class Engine {
   /// Names what the host program does next ("inputs"), in the timeline and the phases of reports.
   void begin_phase(std::string_view name) const;
   [[nodiscard]] static KernelMemory kernel_memory();
-  /// The timeline of reservations and kernel figures, as an SVG picture or JSON.
-  [[nodiscard]] std::string timeline_svg() const;
+  /// The timeline of reservations and kernel figures as an SVG picture. It says what ran and what
+  /// was predicted (bytes), where given.
+  [[nodiscard]] std::string timeline_svg(std::string_view title = {},
+                                         std::uint64_t predicted_peak_bytes = 0) const;
   /// From any thread: running sessions stop with Error(failure, "cancelled") at the next step.
   void cancel() const;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/state.h"
+#include "memory/heap.h"
 #include "memory/probe.h"
 #include "tensor/import/onnx.h"
 #include "tensor/kernels/target.h"
@@ -24,6 +25,12 @@ Engine Engine::create(EngineOptions options) {
     throw Error(ErrorKind::usage, fmt::format("{} threads: give 1 to {}", options.threads,
                                               tensor::kernels::ThreadPool::max_threads));
   }
+  if (options.owns_process && !options.limit_covers_process) {
+    throw Error(ErrorKind::usage,
+                "owns_process needs limit_covers_process: a process of its own "
+                "has one limit");
+  }
+  if (options.owns_process) memory::configure_heap();  // before anything is measured
   auto state = std::make_shared<State>();
   state->target = tensor::kernels::choose_target(options.target);
   state->timeline = std::make_shared<memory::Timeline>();

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <new>
 
 #include "engine/plan_report.h"
 #include "engine/state.h"
+#include "memory/backstop.h"
 #include "plimsoll/engine.h"
 
 namespace plimsoll {
@@ -37,6 +39,18 @@ void check_declared(const tensor::Value& value, ElementType element, const Shape
     fail_input(fmt::format("input '{}' has shape {}, the value given has shape {}", value.name,
                            wanted.empty() ? "scalar" : wanted, shape.to_string()));
   }
+}
+
+/// Once a plan fits, and not before: what does not fit shall be told with the smallest limit that
+/// works.
+void install_backstop_once(const Session::State& session) {
+  Engine::State& engine = *session.model->engine;
+  if (!engine.options.owns_process) return;
+  std::call_once(engine.backstop, [&] {
+    const auto workers = static_cast<std::uint64_t>(session.threads->threads() - 1);
+    memory::install_backstop(engine.limit_bytes,
+                             workers * tensor::kernels::ThreadPool::stack_bytes);
+  });
 }
 
 }  // namespace
@@ -129,6 +143,7 @@ PlanReport Session::plan() {
   const bool fits = plan.verdict != Verdict::does_not_fit;
   state_->promised_weight_bytes = fits ? plan.weights_encoded_bytes : UINT64_MAX;
   state_->promised_activation_bytes = fits ? plan.activation_bytes : UINT64_MAX;
+  if (fits) install_backstop_once(*state_);
   return plan;
 }
 
@@ -153,6 +168,7 @@ std::expected<RunReport, Refusal> Session::run() {
       refusal.smallest_workable_limit_bytes = plan.smallest_workable_limit_bytes;
       return std::unexpected(std::move(refusal));
     }
+    install_backstop_once(session);
     Engine::State& engine = *session.model->engine;
     RunReport report;
     const double begin = now_seconds();
@@ -187,8 +203,7 @@ std::expected<RunReport, Refusal> Session::run() {
       return std::unexpected(std::move(bound.error()));
     return report;
   } catch (const std::bad_alloc&) {
-    throw Error(ErrorKind::internal,
-                "the heap is exhausted: more memory was needed than the ledger knows of");
+    throw Error(ErrorKind::internal, memory::describe_exhausted_heap(*session.model->engine->root));
   }
 }
 

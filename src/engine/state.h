@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Engine::State {
   std::shared_ptr<memory::Budget> root;
   std::shared_ptr<memory::Budget> host;  ///< what Engine::allocate gave to the host program
   std::atomic<bool> cancelled{false};
+  std::once_flag backstop;  ///< RLIMIT_DATA is set once, when a plan first fits
 
   /// The most seen of unreserved_resident_bytes before host memory was handed out: that is
   /// reserved but untouched at first, and must not be taken off what is resident.

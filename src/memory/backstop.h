@@ -22,7 +22,7 @@ namespace plimsoll::memory {
 
 /// Mapped and mostly untouched at any time: the heap's top, rounding, the reserve of the C++
 /// runtime for exceptions, buffers of the C library.
-inline constexpr std::uint64_t backstop_slack_bytes = 2 * 1024 * 1024;
+inline constexpr std::uint64_t backstop_slack_bytes = 4 * 1024 * 1024;
 
 /// The value for RLIMIT_DATA. Pure function. `untouched_bytes`: mappings to come that will mostly
 /// stay untouched, such as the stacks of threads (all of each).

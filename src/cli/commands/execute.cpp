@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "cli/commands/commands.h"
 #include "cli/commands/outputs.h"
@@ -24,6 +25,7 @@ EngineOptions engine_options(const Options& options, ProgressLine& progress) {
   EngineOptions result;
   if (!options.memory_limit.empty()) result.memory_limit_bytes = parse_limit(options.memory_limit);
   result.limit_covers_process = true;
+  result.owns_process = true;
   result.threads = options.threads;
   result.policy = options.favor_min_peak ? Policy::favor_min_peak : Policy::favor_speed;
   result.target = options.target;
@@ -70,7 +72,10 @@ class Publisher {
     std::fflush(stream);
   }
   void files(const Engine& engine, const Report& report) {
-    if (!options_.timeline.empty()) write(options_.timeline, engine.timeline_svg());
+    if (!options_.timeline.empty()) {
+      const std::string name = std::filesystem::path(report.model).filename().string();
+      write(options_.timeline, engine.timeline_svg(name, report.plan.predicted_peak_bytes));
+    }
     if (!options_.profile.empty()) write(options_.profile, profile_json(report));
     if (!options_.json.empty()) write(options_.json, report_json(options_.command, report));
   }

@@ -333,6 +333,7 @@ void Execution::run_steps(Stage& stage) {
       error.add_context(node.label());
       throw;
     }
+    services_.budget->sample();
     if (profiling_) {
       profile_.push_back({node.label(), node.kernel ? node.kernel->name : node.definition->op_type,
                           begin - origin, now_seconds() - begin, step.output_bytes});
