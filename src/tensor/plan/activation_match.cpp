@@ -1,4 +1,4 @@
-#include "tensor/plan/epilogue_match.h"
+#include "tensor/plan/activation_match.h"
 
 #include <limits>
 

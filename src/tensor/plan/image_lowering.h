@@ -1,0 +1,13 @@
+// Operators between convolutions, on channels-last images. Why it exists: an image that leaves that
+// layout and comes back costs two passes over memory. May touch: rewriter.h, image_node.h.
+#pragma once
+
+#include "tensor/plan/rewriter.h"
+
+namespace plimsoll::tensor {
+
+/// Emits `node` on the channels-last twins of its operands, where one of them has a twin already
+/// and the operator can; false, with nothing emitted, otherwise.
+[[nodiscard]] bool lower_image_operator(Rewriter& rewriter, const ProgramNode& node);
+
+}  // namespace plimsoll::tensor

@@ -1,0 +1,232 @@
+#include "tensor/plan/product_lowering.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "tensor/graph/specialize.h"
+#include "tensor/operators/spatial.h"
+#include "tensor/plan/product_node.h"
+
+namespace plimsoll::tensor {
+namespace {
+
+bool usable_weight(Rewriter& rewriter, ValueId id) {
+  const ProgramValue& weight = rewriter.value(id);
+  if (weight.kind != ValueKind::weight || weight.type.element != ElementType::f32) return false;
+  const StoredTensor& stored = *weight.weight->stored;
+  return stored.storage.form == StorageType::Form::dense &&
+         (stored.type == ElementType::f32 || stored.type == ElementType::f16 ||
+          stored.type == ElementType::bf16) &&
+         stored.storage.element == stored.type;
+}
+
+bool lower_convolution(Rewriter& rewriter, const ProgramNode& node) {
+  const ValueId x = node.inputs[0];
+  const ValueId w = node.inputs[1];
+  if (!rewriter.is_f32(x) || rewriter.shape(x).rank() != 4 || !usable_weight(rewriter, w))
+    return false;
+  const ProgramValue weight = rewriter.value(w);
+  if (!weight.weight->dense()) return false;
+  const Shape filter = weight.type.shape;
+  const Shape input = rewriter.shape(x);
+  const Shape output = rewriter.shape(node.outputs[0]);
+  if (output.elements() == 0 || input.elements() == 0) return false;
+  const std::int64_t groups = node.definition->integer("group", 1);
+  const bool depthwise = groups > 1 && groups == input[1] && filter[0] == groups;
+  if (groups != 1 && !depthwise) return false;
+  if (depthwise && filter[2] > largest_depthwise_kernel) return false;
+  const SpatialWindow spatial =
+      spatial_window(*node.definition, input, filter.dimensions().subspan(2));
+  ImageWindow window{filter[2],
+                     filter[3],
+                     spatial.strides[0],
+                     spatial.strides[1],
+                     spatial.dilations[0],
+                     spatial.dilations[1],
+                     spatial.pads_begin[0],
+                     spatial.pads_begin[1]};
+  std::vector<float> bias;
+  if (node.inputs.size() > 2 && node.inputs[2] != no_value) {
+    const auto known = rewriter.floats(node.inputs[2]);
+    if (!known) return false;
+    bias = *known;
+  }
+  std::shared_ptr<KernelNode> kernel;
+  if (depthwise) {
+    auto made = std::make_shared<DepthwiseNode>();
+    made->target = rewriter.target();
+    made->channels = groups;
+    made->window = window;
+    made->epilogue.shift = std::move(bias);
+    made->name = "DepthwiseConv";
+    kernel = std::move(made);
+  } else {
+    auto made = std::make_shared<ProductNode>();
+    made->target = rewriter.target();
+    made->depth = input[1];
+    made->columns = filter[0];
+    made->convolution = true;
+    made->window = window;
+    made->weight_element = weight.weight->stored->type;
+    made->epilogue.shift = std::move(bias);
+    made->name = "Conv";
+    kernel = std::move(made);
+  }
+  const auto view = weight.weight->reshaped({filter[0], filter[1], filter[2] * filter[3]});
+  if (!view) return false;
+  const ValueId twin = rewriter.channels_last(x);
+  const ValueId result = rewriter.add_twin(node.outputs[0]);
+  const ValueId packed = rewriter.add_weight(weight, *view);
+  rewriter.emit({node.definition, nullptr, std::move(kernel), {twin, packed}, {result}});
+  return true;
+}
+
+bool lower_transposed(Rewriter& rewriter, const ProgramNode& node) {
+  const ValueId x = node.inputs[0];
+  const ValueId w = node.inputs[1];
+  if (!rewriter.is_f32(x) || rewriter.shape(x).rank() != 4 || !usable_weight(rewriter, w))
+    return false;
+  const ProgramValue weight = rewriter.value(w);
+  const Shape filter = weight.type.shape;
+  const Shape output = rewriter.shape(node.outputs[0]);
+  if (!weight.weight->dense() || node.definition->integer("group", 1) != 1 ||
+      output.elements() == 0 || rewriter.shape(x).elements() == 0) {
+    return false;
+  }
+  const SpatialWindow spatial =
+      transposed_window(*node.definition, rewriter.shape(x), filter.dimensions().subspan(2));
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    if (spatial.strides[axis] != spatial.kernel[axis] || spatial.dilations[axis] != 1 ||
+        spatial.pads_begin[axis] != 0 ||
+        spatial.output[axis] != spatial.input[axis] * spatial.kernel[axis]) {
+      return false;
+    }
+  }
+  auto kernel = std::make_shared<ProductNode>();
+  if (node.inputs.size() > 2 && node.inputs[2] != no_value) {
+    const auto known = rewriter.floats(node.inputs[2]);
+    if (!known) return false;
+    kernel->epilogue.shift = *known;
+  }
+  kernel->target = rewriter.target();
+  kernel->depth = filter[0];
+  kernel->columns = filter[1];
+  kernel->convolution = true;
+  kernel->transposed = true;
+  kernel->window = {filter[2], filter[3], filter[2], filter[3], 1, 1, 0, 0};
+  kernel->weight_element = weight.weight->stored->type;
+  kernel->name = "ConvTranspose";
+  const auto view = weight.weight->reshaped({filter[0], filter[1], filter[2] * filter[3]});
+  const ValueId twin = rewriter.channels_last(x);
+  const ValueId result = rewriter.add_twin(node.outputs[0]);
+  const ValueId packed = rewriter.add_weight(weight, *view);
+  rewriter.emit({node.definition, nullptr, std::move(kernel), {twin, packed}, {result}});
+  return true;
+}
+
+bool emit_product(Rewriter& rewriter, const ProgramNode& node, const WeightView& view,
+                  OwnedEpilogue epilogue) {
+  const ProgramValue weight = rewriter.value(node.inputs[1]);
+  auto kernel = std::make_shared<ProductNode>();
+  kernel->target = rewriter.target();
+  kernel->depth = view.type.shape[0];
+  kernel->columns = view.type.shape[1];
+  kernel->weight_element = view.stored->type;
+  kernel->epilogue = std::move(epilogue);
+  kernel->name = node.definition->op_type;
+  const ValueId packed = rewriter.add_weight(weight, view);
+  rewriter.emit({node.definition,
+                 nullptr,
+                 std::move(kernel),
+                 {rewriter.original(node.inputs[0]), packed},
+                 node.outputs});
+  return true;
+}
+
+/// MatMul of DequantizeLinear of an i8 weight without zero point: the bytes are packed as they
+/// are, and the scale, one for all or one for each column, is the epilogue's.
+bool lower_quantized_matmul(Rewriter& rewriter, const ProgramNode& node) {
+  ProgramNode* made = rewriter.maker(node.inputs[1]);
+  if (made == nullptr || !is_op(*made, "DequantizeLinear")) return false;
+  const ProgramNode dequantize = *made;
+  const ProgramValue weight = rewriter.value(dequantize.inputs[0]);
+  if (weight.kind != ValueKind::weight || weight.type.element != ElementType::i8 ||
+      weight.type.shape.rank() != 2 || weight.type.shape.elements() == 0 ||
+      weight.weight->stored->storage.form != StorageType::Form::dense ||
+      dequantize.definition->integer("block_size", 0) != 0) {
+    return false;
+  }
+  if (dequantize.inputs.size() > 2 && dequantize.inputs[2] != no_value) {
+    const auto zero = known_value(rewriter.program(), dequantize.inputs[2]);
+    if (!zero || zero->type != ElementType::i8 ||
+        std::ranges::any_of(zero->span<std::int8_t>(), [](std::int8_t z) { return z != 0; })) {
+      return false;
+    }
+  }
+  const auto scale = rewriter.floats(dequantize.inputs[1]);
+  const std::int64_t axis = dequantize.definition->integer("axis", 1);
+  const auto columns = static_cast<std::size_t>(weight.type.shape[1]);
+  const bool by_column = scale && scale->size() == columns && (axis == 1 || axis == -1);
+  if (!scale || (scale->size() != 1 && !by_column)) return false;
+  OwnedEpilogue epilogue;
+  epilogue.then_affine(*scale, {}, columns);
+  ProgramNode product = node;
+  product.inputs[1] = dequantize.inputs[0];
+  rewriter.drop_reader(node.inputs[1]);
+  if (rewriter.readers(node.inputs[1]) == 0) Rewriter::erase(*made);
+  return emit_product(rewriter, product, *weight.weight, std::move(epilogue));
+}
+
+bool lower_matmul(Rewriter& rewriter, const ProgramNode& node) {
+  const ValueId x = node.inputs[0];
+  const ValueId w = node.inputs[1];
+  if (!rewriter.is_f32(x) || rewriter.shape(x).rank() < 1) return false;
+  if (rewriter.value(w).kind == ValueKind::activation)
+    return lower_quantized_matmul(rewriter, node);
+  if (!usable_weight(rewriter, w)) return false;
+  const WeightView& view = *rewriter.value(w).weight;
+  if (view.type.shape.rank() != 2 || view.type.shape.elements() == 0) return false;
+  return emit_product(rewriter, node, view, {});
+}
+
+bool lower_gemm(Rewriter& rewriter, const ProgramNode& node) {
+  const ValueId x = node.inputs[0];
+  const ValueId w = node.inputs[1];
+  if (!rewriter.is_f32(x) || node.definition->integer("transA", 0) != 0 ||
+      !usable_weight(rewriter, w))
+    return false;
+  WeightView view = *rewriter.value(w).weight;
+  if (view.type.shape.elements() == 0) return false;
+  if (node.definition->integer("transB", 0) != 0) {
+    const std::int64_t swap[] = {1, 0};
+    view = view.transposed(swap);
+  }
+  OwnedEpilogue epilogue;
+  const auto columns = static_cast<std::size_t>(view.type.shape[1]);
+  const float alpha = node.definition->real("alpha", 1.0F);
+  if (alpha != 1.0F) epilogue.then_affine(std::span(&alpha, 1), {}, columns);
+  if (node.inputs.size() > 2 && node.inputs[2] != no_value) {
+    const Shape own = rewriter.value(node.inputs[2]).type.shape;
+    auto bias = rewriter.floats(node.inputs[2]);
+    const bool per_column = own.elements() == 1 || (own.elements() == view.type.shape[1] &&
+                                                    own.back() == view.type.shape[1]);
+    if (!bias || !per_column) return false;
+    const float beta = node.definition->real("beta", 1.0F);
+    for (float& b : *bias) b *= beta;
+    epilogue.then_affine({}, *bias, columns);
+  }
+  return emit_product(rewriter, node, view, std::move(epilogue));
+}
+
+}  // namespace
+
+bool lower_product(Rewriter& rewriter, const ProgramNode& node) {
+  if (is_op(node, "Conv")) return lower_convolution(rewriter, node);
+  if (is_op(node, "ConvTranspose")) return lower_transposed(rewriter, node);
+  if (is_op(node, "MatMul")) return lower_matmul(rewriter, node);
+  if (is_op(node, "Gemm")) return lower_gemm(rewriter, node);
+  return false;
+}
+
+}  // namespace plimsoll::tensor
