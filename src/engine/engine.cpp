@@ -12,14 +12,6 @@
 
 namespace plimsoll {
 
-std::uint64_t Engine::State::unreserved_resident_bytes() const {
-  // Reserved memory that is touched is resident too; it is counted by the plan on its own.
-  const std::uint64_t resident = memory::probe_process().resident_bytes;
-  const std::uint64_t reserved = root->used();
-  return std::max({base_bytes, unreserved_floor_bytes.load(std::memory_order_relaxed),
-                   resident - std::min(resident, reserved)});
-}
-
 Engine Engine::create(EngineOptions options) {
   if (options.threads < 1 || options.threads > tensor::kernels::ThreadPool::max_threads) {
     throw Error(ErrorKind::usage, fmt::format("{} threads: give 1 to {}", options.threads,
@@ -34,7 +26,8 @@ Engine Engine::create(EngineOptions options) {
   auto state = std::make_shared<State>();
   state->target = tensor::kernels::choose_target(options.target);
   state->timeline = std::make_shared<memory::Timeline>();
-  state->base_bytes = memory::probe_process().resident_bytes;
+  const memory::ProcessMemory process = memory::probe_process();
+  state->base_bytes = process.resident_bytes;
   if (options.memory_limit_bytes) {
     state->limit_bytes = *options.memory_limit_bytes;
     state->limit_source = "option";
@@ -48,6 +41,9 @@ Engine Engine::create(EngineOptions options) {
   state->root = memory::Budget::root(
       "process", state->limit_bytes - std::min(taken, state->limit_bytes), state->timeline);
   state->host = state->root->child("host");
+  if (options.limit_covers_process) {
+    state->measured = std::make_unique<MeasuredMemory>(state->root, process.resident_file_bytes);
+  }
   state->timeline->begin_phase("import");
   state->options = std::move(options);
   return Engine(std::move(state));
@@ -56,7 +52,11 @@ Engine Engine::create(EngineOptions options) {
 Model Engine::open(const std::string& path) const {
   auto model = std::make_shared<Model::State>();
   model->engine = state_;
+  const HeapGrowth growth;
   model->graph = tensor::import_onnx(path);
+  model->heap.add(growth.bytes());
+  // Here nothing is refused: what does not fit is told by the plan.
+  if (state_->measured != nullptr) static_cast<void>(state_->measured->update());
   model->weight_budget = state_->root->child("weights");
   model->weights = std::make_unique<tensor::WeightStore>(model->weight_budget);
   return Model(std::move(model));
@@ -64,8 +64,6 @@ Model Engine::open(const std::string& path) const {
 
 std::expected<HostMemory, Refusal> Engine::allocate(std::uint64_t bytes,
                                                     std::string_view purpose) const {
-  state_->unreserved_floor_bytes.store(state_->unreserved_resident_bytes(),
-                                       std::memory_order_relaxed);
   auto block = memory::Block::allocate(*state_->host, bytes, purpose);
   if (!block) return std::unexpected(std::move(block.error()));
   auto owner = std::make_shared<memory::Block>(std::move(*block));

@@ -14,7 +14,7 @@ namespace {
 
 /// Pages of the program that a run touches and planning does not (kernels, operators), and the
 /// small heap blocks of a run.
-constexpr std::uint64_t run_code_bytes = 3 << 19;
+constexpr std::uint64_t run_code_bytes = 3 << 18;
 /// The same program on the same model differs by about this much from process to process (pages
 /// that the kernel maps around a fault). The smallest limit must work in any process.
 constexpr std::uint64_t between_processes_bytes = 5 << 18;
@@ -56,7 +56,9 @@ void make_execution(Session::State& session, const ExecutionChoice& choice) {
 PlanReport plan_session(Session::State& session, PlanPurpose purpose) {
   Engine::State& engine = *session.model->engine;
   PlanReport report;
+  const HeapGrowth growth;
   const tensor::StagePlan& plan = session.execution->plan_first_stage();
+  session.heap.add(growth.bytes());
   const bool complete = session.execution->complete_after_first_stage();
 
   std::uint64_t missing_weights = 0;  // to be encoded by this session
@@ -81,10 +83,11 @@ PlanReport plan_session(Session::State& session, PlanPurpose purpose) {
   report.target = engine.target;
   report.threads = engine.options.threads;
 
-  // What is held already: the process (where the limit covers it), weights and inputs.
-  const std::uint64_t process =
-      engine.options.limit_covers_process ? engine.unreserved_resident_bytes() : 0;
-  std::uint64_t reserved = engine.root->used();
+  // What is held already: the process (where the limit covers it), heap, weights and inputs. What
+  // of the heap does not fit into the ledger is counted all the same.
+  static_cast<void>(session.claim_heap());
+  const std::uint64_t process = engine.options.limit_covers_process ? engine.base_bytes : 0;
+  std::uint64_t reserved = engine.root->used() + session.unclaimed_heap_bytes();
   if (session.has_run) reserved -= std::min(reserved, plan.arena_bytes);
   const std::uint64_t held = process + reserved;
   const std::uint64_t window = missing_weights != 0 ? report.window_bytes : 0;

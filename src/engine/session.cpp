@@ -55,6 +55,22 @@ void install_backstop_once(const Session::State& session) {
 
 }  // namespace
 
+std::expected<void, Refusal> Session::State::claim_heap() {
+  Engine::State& engine = *model->engine;
+  if (engine.measured != nullptr) return engine.measured->update();
+  {
+    const std::scoped_lock lock(model->heap_mutex);
+    if (auto claimed = model->heap.claim(*model->weight_budget); !claimed) return claimed;
+  }
+  return heap.claim(*budget);
+}
+
+std::uint64_t Session::State::unclaimed_heap_bytes() const {
+  if (model->engine->measured != nullptr) return model->engine->measured->unclaimed_bytes();
+  const std::scoped_lock lock(model->heap_mutex);
+  return model->heap.unclaimed_bytes() + heap.unclaimed_bytes();
+}
+
 std::size_t Session::State::input_index(std::string_view name) const {
   for (std::size_t index = 0; index < graph().inputs.size(); ++index) {
     if (graph().values[graph().inputs[index]].name == name) return index;
@@ -177,8 +193,13 @@ std::expected<RunReport, Refusal> Session::run() {
       auto stacks = session.budget->reserve(stack_reserve_bytes(session), "thread stacks");
       if (!stacks) return std::unexpected(std::move(stacks.error()));
       session.stacks = std::move(*stacks);
+      const HeapGrowth growth;
       if (auto loaded = session.execution->load(); !loaded) {
         return std::unexpected(std::move(loaded.error()));
+      }
+      session.heap.add(growth.bytes());  // small weights among it
+      if (auto claimed = session.claim_heap(); !claimed) {
+        return std::unexpected(std::move(claimed.error()));
       }
       engine.timeline->begin_phase("run");
     }
@@ -189,6 +210,9 @@ std::expected<RunReport, Refusal> Session::run() {
     report.run_seconds = now_seconds() - loaded;
     engine.timeline->sample();
     session.has_run = true;
+    if (auto claimed = session.claim_heap(); !claimed) {
+      return std::unexpected(std::move(claimed.error()));
+    }
     for (const tensor::StepProfile& step : session.execution->profile()) {
       report.profile.push_back(
           {step.name, step.op, step.begin_seconds, step.seconds, step.output_bytes});

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/measured_memory.h"
 #include "memory/budget.h"
 #include "memory/timeline.h"
 #include "plimsoll/engine.h"
@@ -29,12 +30,7 @@ struct Engine::State {
   std::atomic<bool> cancelled{false};
   std::once_flag backstop;  ///< RLIMIT_DATA is set once, when a plan first fits
 
-  /// The most seen of unreserved_resident_bytes before host memory was handed out: that is
-  /// reserved but untouched at first, and must not be taken off what is resident.
-  std::atomic<std::uint64_t> unreserved_floor_bytes{0};
-
-  /// Resident bytes that are no reservation of ours: the program, its heap, its libraries.
-  [[nodiscard]] std::uint64_t unreserved_resident_bytes() const;
+  std::unique_ptr<MeasuredMemory> measured;  ///< where the limit covers the process
 };
 
 struct Model::State {
@@ -42,6 +38,8 @@ struct Model::State {
   std::shared_ptr<const tensor::ModelGraph> graph;
   std::shared_ptr<memory::Budget> weight_budget;
   std::unique_ptr<tensor::WeightStore> weights;
+  HeapShare heap;  ///< where the limit covers only what the engine adds
+  std::mutex heap_mutex;
 };
 
 struct Session::State {
@@ -50,6 +48,7 @@ struct Session::State {
   memory::Reservation stacks;
   std::shared_ptr<memory::Budget> budget;
   std::unique_ptr<tensor::Execution> execution;
+  HeapShare heap;  ///< as the model's
   std::vector<bool> input_set;
   struct StateBinding {
     std::size_t output;
@@ -66,6 +65,11 @@ struct Session::State {
   bool profiling = false;
   std::uint64_t window_bytes = 0;
 
+  /// Brings the ledger's entries for the heap up to date: the process's, or those of the model and
+  /// of this session.
+  [[nodiscard]] std::expected<void, Refusal> claim_heap();
+  /// What claim_heap found no room for: taken, and not in the ledger.
+  [[nodiscard]] std::uint64_t unclaimed_heap_bytes() const;
   [[nodiscard]] const tensor::Graph& graph() const { return model->graph->main; }
   [[nodiscard]] std::size_t input_index(std::string_view name) const;
   [[nodiscard]] std::size_t output_index(std::string_view name) const;

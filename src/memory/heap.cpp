@@ -30,15 +30,17 @@ HeapUse probe_heap() noexcept {
   return use;
 }
 
-HeapEntry::HeapEntry(Reservation reservation, std::uint64_t margin_bytes) noexcept
+HeapEntry::HeapEntry(Reservation reservation, std::uint64_t margin_bytes,
+                     std::uint64_t taken_at_start) noexcept
     : reservation_(std::move(reservation)),
       margin_bytes_(margin_bytes),
-      taken_at_start_(probe_heap().taken_bytes) {}
+      taken_at_start_(taken_at_start) {}
 
-std::expected<HeapEntry, Refusal> HeapEntry::open(Budget& budget, std::uint64_t margin_bytes) {
+std::expected<HeapEntry, Refusal> HeapEntry::open(Budget& budget, std::uint64_t margin_bytes,
+                                                  std::uint64_t taken_at_start) {
   auto reservation = budget.reserve(margin_bytes, "heap");
   if (!reservation) return std::unexpected(std::move(reservation.error()));
-  return HeapEntry(std::move(*reservation), margin_bytes);
+  return HeapEntry(std::move(*reservation), margin_bytes, taken_at_start);
 }
 
 std::uint64_t HeapEntry::wanted_bytes() const noexcept {

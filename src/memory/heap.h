@@ -36,9 +36,11 @@ class HeapEntry {
   /// What the heap may grow by between two updates without breaking the limit.
   static constexpr std::uint64_t default_margin_bytes = 256 * 1024;
 
-  /// Reserves the margin.
+  /// Reserves the margin. What the heap grows by counts from `taken_at_start` on, which is what
+  /// probe_heap() said at an earlier time, or says now.
   [[nodiscard]] static std::expected<HeapEntry, Refusal> open(
-      Budget& budget, std::uint64_t margin_bytes = default_margin_bytes);
+      Budget& budget, std::uint64_t margin_bytes = default_margin_bytes,
+      std::uint64_t taken_at_start = probe_heap().taken_bytes);
 
   /// Sets the reservation to what the heap has grown by, and the margin. Where it does not fit,
   /// free pages are trimmed and it is tried once more; refused, the entry stays as it was.
@@ -46,7 +48,8 @@ class HeapEntry {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return reservation_.bytes(); }
 
  private:
-  HeapEntry(Reservation reservation, std::uint64_t margin_bytes) noexcept;
+  HeapEntry(Reservation reservation, std::uint64_t margin_bytes,
+            std::uint64_t taken_at_start) noexcept;
   [[nodiscard]] std::uint64_t wanted_bytes() const noexcept;
 
   Reservation reservation_;

@@ -416,7 +416,7 @@ class Picture {
     constexpr std::size_t most_named = 6;
     std::string text = fmt::format("{}: {}", phase.name, format_bytes(phase.kernel_peak_bytes));
     std::uint64_t explained = facts_.base_bytes;
-    text += fmt::format(" = the program itself {}", format_bytes(facts_.base_bytes));
+    text += fmt::format(" = the program at start {}", format_bytes(facts_.base_bytes));
     std::uint64_t small = 0;
     std::size_t named = 0;
     for (const Timeline::Holding& holding : phase.held) {
@@ -434,7 +434,7 @@ class Picture {
     if (small != 0) text += fmt::format(" + other reservations {}", format_bytes(small));
     // What was reserved and not touched makes the sum larger than the kernel's figure.
     if (explained < phase.kernel_peak_bytes) {
-      text += fmt::format(" + not in the ledger (heap, program pages touched since) {}",
+      text += fmt::format(" + taken between two measurements of heap and program {}",
                           format_bytes(phase.kernel_peak_bytes - explained));
     } else if (explained > phase.kernel_peak_bytes) {
       text += fmt::format(" − reserved but not touched {}",

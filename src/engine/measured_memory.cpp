@@ -1,0 +1,58 @@
+#include "engine/measured_memory.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "memory/probe.h"
+
+namespace plimsoll {
+namespace {
+
+/// Makes `reservation` hold `bytes`; a first claim for nothing is none.
+std::expected<void, Refusal> hold(memory::Reservation& reservation, std::uint64_t bytes,
+                                  memory::Budget& budget, std::string_view purpose) {
+  if (reservation.bytes() != 0) return reservation.resize(bytes);
+  if (bytes == 0) return {};
+  auto claimed = budget.reserve(bytes, purpose);
+  if (!claimed) return std::unexpected(std::move(claimed.error()));
+  reservation = std::move(*claimed);
+  return {};
+}
+
+}  // namespace
+
+MeasuredMemory::MeasuredMemory(std::shared_ptr<memory::Budget> budget, std::uint64_t program_bytes)
+    : budget_(std::move(budget)),
+      program_at_start_(program_bytes),
+      heap_at_start_(memory::probe_heap().taken_bytes) {}
+
+std::expected<void, Refusal> MeasuredMemory::update() {
+  const std::scoped_lock lock(mutex_);
+  auto claimed = claim();
+  unclaimed_bytes_ = claimed ? 0 : claimed.error().requested_bytes;
+  return claimed;
+}
+
+std::uint64_t MeasuredMemory::unclaimed_bytes() const {
+  const std::scoped_lock lock(mutex_);
+  return unclaimed_bytes_;
+}
+
+std::expected<void, Refusal> MeasuredMemory::claim() {
+  if (!heap_) {
+    auto entry =
+        memory::HeapEntry::open(*budget_, memory::HeapEntry::default_margin_bytes, heap_at_start_);
+    if (!entry) return std::unexpected(std::move(entry.error()));
+    heap_.emplace(std::move(*entry));
+  }
+  if (auto granted = heap_->update(); !granted) return granted;
+  const std::uint64_t resident = memory::probe_process().resident_file_bytes;
+  const std::uint64_t grown = resident - std::min(resident, program_at_start_);
+  return hold(program_, std::max(grown, program_.bytes()), *budget_, "program pages");
+}
+
+std::expected<void, Refusal> HeapShare::claim(memory::Budget& budget) {
+  return hold(reservation_, bytes_, budget, "heap");
+}
+
+}  // namespace plimsoll
