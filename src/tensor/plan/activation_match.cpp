@@ -43,6 +43,12 @@ std::optional<ActivationMatch> match_activation(Program& program, const ProgramN
   }
   if (op == "HardSwish") return ActivationMatch{Activation::hard_swish, 0, 0};
   if (op == "Sigmoid") return ActivationMatch{Activation::sigmoid, 0, 0};
+  if (op == "Swish" && definition.real("alpha", 1.0F) == 1) {
+    return ActivationMatch{Activation::silu, 0, 0};
+  }
+  if (op == "Gelu" && definition.text("approximate", "none") == "none") {
+    return ActivationMatch{Activation::gelu, 0, 0};
+  }
   if (op == "Tanh") return ActivationMatch{Activation::tanh, 0, 0};
   return std::nullopt;
 }

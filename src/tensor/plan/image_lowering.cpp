@@ -63,9 +63,9 @@ bool lower_slice(Rewriter& rewriter, const ProgramNode& node) {
 
 bool is_elementwise(const std::string& op) {
   static constexpr std::string_view names[] = {
-      "Add",  "Sub",         "Mul",       "Div",  "Relu",    "Clip", "Sigmoid",   "Tanh",
-      "Sqrt", "HardSigmoid", "HardSwish", "Abs",  "Neg",     "Exp",  "LeakyRelu", "Pow",
-      "Max",  "Min",         "Equal",     "Cast", "Greater", "Less", "Erf",       "Softplus"};
+      "Add",         "Sub",       "Mul",     "Div",  "Relu", "Clip",      "Sigmoid", "Tanh", "Sqrt",
+      "HardSigmoid", "HardSwish", "Abs",     "Neg",  "Exp",  "LeakyRelu", "Pow",     "Max",  "Min",
+      "Equal",       "Cast",      "Greater", "Less", "Erf",  "Softplus",  "Gelu",    "Swish"};
   return std::ranges::find(names, op) != std::end(names);
 }
 

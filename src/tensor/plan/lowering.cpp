@@ -2,12 +2,14 @@
 
 #include "tensor/plan/epilogue_fusion.h"
 #include "tensor/plan/image_lowering.h"
+#include "tensor/plan/operator_patterns.h"
 #include "tensor/plan/product_lowering.h"
 #include "tensor/plan/rewriter.h"
 
 namespace plimsoll::tensor {
 
 void lower_program(Program& program, kernels::Target target) {
+  contract_patterns(program);
   Rewriter rewriter(program, target);
   for (ProgramNode& node : rewriter.take_nodes()) {
     const bool plain = node.kernel == nullptr && node.definition != nullptr;
