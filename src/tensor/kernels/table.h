@@ -1,16 +1,18 @@
 // The kernels of one target, as functions. Why it exists: each form is compiled in a file of its
 // own with its own instructions; everything else calls through this table. May touch: epilogue.h,
-// packing.h, target.h.
+// integer_product.h, target.h.
 #pragma once
 
 #include <cstdint>
 
 #include "tensor/kernels/epilogue.h"
+#include "tensor/kernels/integer_product.h"
 #include "tensor/kernels/target.h"
 
 namespace plimsoll::tensor::kernels {
 
-enum class PanelType : std::uint8_t { f32, f16, bf16, i8 };
+/// How a weight lies in its panels. Bytes stay bytes: see TileTask::zero_points.
+enum class PanelType : std::uint8_t { f32, f16, bf16, i8, u8 };
 
 /// Up to `max_rows` rows of the result times a range of panels. Row r's factors are, for each tap
 /// t, the `depth` floats at rows[t·count + r].
@@ -26,6 +28,8 @@ struct TileTask {
   std::int64_t last_panel = 0;              ///< not included
   float* const* outputs = nullptr;          ///< per row, column 0
   const float* const* residuals = nullptr;  ///< per row, column 0; null: none
+  /// i8 and u8: subtracted from the weights, per column; null: 0. The scale is epilogue.scale.
+  const float* zero_points = nullptr;
   Epilogue epilogue;
 };
 
@@ -50,13 +54,17 @@ struct DepthwiseTask {
   Epilogue epilogue;
 };
 
+using IntegerTile = void (*)(const IntegerTileTask&);
+
 struct KernelTable {
   Target target = Target::generic;
   std::int64_t panel = 4;     ///< columns of a panel: one vector
   std::int64_t max_rows = 6;  ///< rows of a tile
   void (*tile)(const TileTask&) = nullptr;
   void (*depthwise_row)(const DepthwiseTask&) = nullptr;
-  /// A 2-pass fused-multiply-add loop for benchmarks: returns floating-point operations done.
+  IntegerTile integer_tile = nullptr;
+  /// For benchmarks: `rounds` of as many independent fused operations as a tile has. Returns the
+  /// floating-point operations done.
   double (*fma_limit)(std::int64_t rounds) = nullptr;
 };
 

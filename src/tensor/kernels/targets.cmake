@@ -1,13 +1,13 @@
-# Instructions of each kernel form. -ffp-contract=fast: the forms are written with a·b + c and mean
-# one fused operation. -Wno-psabi: vectors are passed only between inlined functions.
+# Instructions of each kernel form. -Wno-psabi: vectors are passed only between functions of one file.
 set(FORMS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/forms)
-set(FORM_FLAGS -ffp-contract=fast -Wno-psabi -fno-trapping-math)
+set(FORM_FLAGS -Wno-psabi -fno-trapping-math)
+set(AVX2_FLAGS -mavx2 -mfma -mf16c)
+set(AVX512_FLAGS ${AVX2_FLAGS} -mavx512f -mavx512bw -mavx512dq -mavx512vl)
 set_source_files_properties(${FORMS}/generic.cpp PROPERTIES COMPILE_OPTIONS "${FORM_FLAGS}")
 set_source_files_properties(${FORMS}/avx2.cpp ${FORMS}/avx512_on_256.cpp
-                            PROPERTIES COMPILE_OPTIONS "${FORM_FLAGS};-mavx2;-mfma;-mf16c")
+                            PROPERTIES COMPILE_OPTIONS "${FORM_FLAGS};${AVX2_FLAGS}")
+set_source_files_properties(${FORMS}/avx512.cpp PROPERTIES COMPILE_OPTIONS
+                                                           "${FORM_FLAGS};${AVX512_FLAGS}")
 set_source_files_properties(
-  ${FORMS}/avx512.cpp
-  PROPERTIES
-    COMPILE_OPTIONS
-    "${FORM_FLAGS};-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mf16c;-mprefer-vector-width=512"
-)
+  ${FORMS}/avx512_vnni.cpp PROPERTIES COMPILE_OPTIONS
+                                      "${FORM_FLAGS};${AVX512_FLAGS};-mavx512vnni")

@@ -34,7 +34,8 @@ class ThreadPool {
   /// Stack of each worker, explicit so that it can be reserved: see memory::Budget.
   static constexpr std::uint64_t stack_bytes = 256 * 1024;
 
-  /// Starts threads − 1 workers. Throws Error(failure) when the system refuses a thread.
+  /// For up to `threads` threads. The workers start with the first loop that can use them. Where
+  /// the system refuses some, loops run on those that there are: results are the same.
   explicit ThreadPool(int threads = 1);
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;

@@ -1,22 +1,13 @@
 // The kernels for target avx2. Flags: kernels/targets.cmake.
-#include <cstdint>
-
+#include "tensor/kernels/forms/form.h"
 #include "tensor/kernels/forms/forms.h"
-
-#define PLIMSOLL_LANES 8
-#define PLIMSOLL_TILE_ROWS 6
+#include "tensor/kernels/forms/vector_avx2.h"
 
 namespace plimsoll::tensor::kernels {
-namespace {
-
-#include "tensor/kernels/forms/form.inc"
-
-constexpr KernelTable own_table{Target::avx2, lanes, tile_rows, tile, depthwise_row, fma_limit};
-
-}  // namespace
 
 const KernelTable& avx2_table() {
-  return own_table;
+  static constexpr KernelTable table = make_table<Avx2Vector>(Target::avx2);
+  return table;
 }
 
 }  // namespace plimsoll::tensor::kernels

@@ -1,22 +1,13 @@
 // The kernels for target avx512. Flags: kernels/targets.cmake.
-#include <cstdint>
-
+#include "tensor/kernels/forms/form.h"
 #include "tensor/kernels/forms/forms.h"
-
-#define PLIMSOLL_LANES 16
-#define PLIMSOLL_TILE_ROWS 12
+#include "tensor/kernels/forms/vector_avx512.h"
 
 namespace plimsoll::tensor::kernels {
-namespace {
-
-#include "tensor/kernels/forms/form.inc"
-
-constexpr KernelTable own_table{Target::avx512, lanes, tile_rows, tile, depthwise_row, fma_limit};
-
-}  // namespace
 
 const KernelTable& avx512_table() {
-  return own_table;
+  static constexpr KernelTable table = make_table<Avx512Vector<false>>(Target::avx512);
+  return table;
 }
 
 }  // namespace plimsoll::tensor::kernels

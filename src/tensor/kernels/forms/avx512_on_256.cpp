@@ -1,23 +1,15 @@
-// The kernels for target avx512_on_256. Flags: kernels/targets.cmake.
-#include <cstdint>
-
+// The kernels for target avx512-on-256. Flags: kernels/targets.cmake.
+#include "tensor/kernels/forms/form.h"
 #include "tensor/kernels/forms/forms.h"
-
-#define PLIMSOLL_LANES 16
-#define PLIMSOLL_TILE_ROWS 12
+#include "tensor/kernels/forms/vector_avx2.h"
+#include "tensor/kernels/forms/vector_paired.h"
 
 namespace plimsoll::tensor::kernels {
-namespace {
-
-#include "tensor/kernels/forms/form.inc"
-
-constexpr KernelTable own_table{Target::avx512_on_256, lanes,    tile_rows, tile,
-                                depthwise_row,         fma_limit};
-
-}  // namespace
 
 const KernelTable& avx512_on_256_table() {
-  return own_table;
+  static constexpr KernelTable table =
+      make_table<PairedVector<Avx2Vector, 12>>(Target::avx512_on_256);
+  return table;
 }
 
 }  // namespace plimsoll::tensor::kernels

@@ -10,5 +10,6 @@ const KernelTable& generic_table();
 const KernelTable& avx2_table();
 const KernelTable& avx512_table();
 const KernelTable& avx512_on_256_table();
+IntegerTile avx512_vnni_integer_tile();
 
 }  // namespace plimsoll::tensor::kernels

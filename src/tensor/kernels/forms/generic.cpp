@@ -1,22 +1,13 @@
 // The kernels for target generic. Flags: kernels/targets.cmake.
-#include <cstdint>
-
+#include "tensor/kernels/forms/form.h"
 #include "tensor/kernels/forms/forms.h"
-
-#define PLIMSOLL_LANES 4
-#define PLIMSOLL_TILE_ROWS 6
+#include "tensor/kernels/forms/vector_portable.h"
 
 namespace plimsoll::tensor::kernels {
-namespace {
-
-#include "tensor/kernels/forms/form.inc"
-
-constexpr KernelTable own_table{Target::generic, lanes, tile_rows, tile, depthwise_row, fma_limit};
-
-}  // namespace
 
 const KernelTable& generic_table() {
-  return own_table;
+  static constexpr KernelTable table = make_table<PortableVector>(Target::generic);
+  return table;
 }
 
 }  // namespace plimsoll::tensor::kernels

@@ -1,0 +1,90 @@
+// The epilogue of a block of sums. Why it exists: one copy of every activation serves all tiles, so
+// that tiles stay small. May touch: functions.h.
+#pragma once
+
+#include <cstdint>
+
+#include "tensor/kernels/epilogue.h"
+#include "tensor/kernels/forms/functions.h"
+
+namespace plimsoll::tensor::kernels {
+
+/// Sums of some rows by `panels` vectors of columns, and where their results go.
+template <typename V>
+struct FinishTask {
+  const float* sums = nullptr;   ///< [rows][sums_stride]
+  std::int64_t sums_stride = 0;  ///< floats
+  std::int64_t rows = 0;
+  std::int64_t panels = 0;
+  std::int64_t first_column = 0;
+  std::int64_t columns = 0;                 ///< of the whole matrix; the last vector may be partial
+  float* const* outputs = nullptr;          ///< per row, column 0
+  const float* const* residuals = nullptr;  ///< per row, column 0; null: none
+  const Epilogue* epilogue = nullptr;
+};
+
+template <typename V, Activation activation, bool whole>
+void finish_vectors(const FinishTask<V>& task, std::int64_t panel, std::int64_t count) {
+  using Float = typename V::Float;
+  const Epilogue& epilogue = *task.epilogue;
+  const std::int64_t column = task.first_column + panel * V::lanes;
+  const auto load = [&](const float* p) {
+    if constexpr (whole) return V::load(p);
+    return V::load_part(p, count);
+  };
+  const Float scale = epilogue.scale == nullptr ? V::splat(1.0F) : load(epilogue.scale + column);
+  const Float shift = epilogue.shift == nullptr ? V::zero() : load(epilogue.shift + column);
+  const float low = epilogue.low;
+  const float high = epilogue.high;
+  const bool before = task.residuals != nullptr && !epilogue.residual_after_activation;
+  const bool after = task.residuals != nullptr && epilogue.residual_after_activation;
+  for (std::int64_t r = 0; r < task.rows; ++r) {
+    Float x = V::fused(V::load(task.sums + r * task.sums_stride + panel * V::lanes), scale, shift);
+    if (before) x = x + load(task.residuals[r] + column);
+    x = activate<V, activation>(x, low, high);
+    if (after) x = x + load(task.residuals[r] + column);
+    if constexpr (whole) {
+      V::store(task.outputs[r] + column, x);
+    } else {
+      V::store_part(task.outputs[r] + column, x, count);
+    }
+  }
+}
+
+template <typename V, Activation activation>
+[[gnu::noinline]] void finish_as(const FinishTask<V>& task) {
+  for (std::int64_t panel = 0; panel < task.panels; ++panel) {
+    const std::int64_t left = task.columns - task.first_column - panel * V::lanes;
+    if (left >= V::lanes) {
+      finish_vectors<V, activation, true>(task, panel, V::lanes);
+    } else {
+      finish_vectors<V, activation, false>(task, panel, left);
+    }
+  }
+}
+
+template <typename V>
+void finish(const FinishTask<V>& task) {
+  switch (task.epilogue->activation) {
+    case Activation::none:
+      return finish_as<V, Activation::none>(task);
+    case Activation::clip:
+      return finish_as<V, Activation::clip>(task);
+    case Activation::leaky_relu:
+      return finish_as<V, Activation::leaky_relu>(task);
+    case Activation::hard_sigmoid:
+      return finish_as<V, Activation::hard_sigmoid>(task);
+    case Activation::hard_swish:
+      return finish_as<V, Activation::hard_swish>(task);
+    case Activation::sigmoid:
+      return finish_as<V, Activation::sigmoid>(task);
+    case Activation::silu:
+      return finish_as<V, Activation::silu>(task);
+    case Activation::tanh:
+      return finish_as<V, Activation::tanh>(task);
+    case Activation::gelu:
+      return finish_as<V, Activation::gelu>(task);
+  }
+}
+
+}  // namespace plimsoll::tensor::kernels
