@@ -22,16 +22,16 @@ struct TileCase {
   bool residual = false;
   bool scale = false;
   bool shift = false;
-  Epilogue epilogue;
+  Epilogue epilogue{};
   bool whole_numbers = true;  ///< small ones, so that all sums are exact
 
   // Operands, made by prepare().
-  std::vector<float> a;      ///< [taps][m][row_stride]
-  std::vector<float> b;      ///< [taps·k][n], as read by a kernel (without zero points)
-  std::vector<float> zeros;  ///< per column
-  std::vector<float> scales;
-  std::vector<float> shifts;
-  std::vector<float> residuals;  ///< as the output
+  std::vector<float> a{};      ///< [taps][m][row_stride]
+  std::vector<float> b{};      ///< [taps·k][n], as read by a kernel (without zero points)
+  std::vector<float> zeros{};  ///< per column
+  std::vector<float> scales{};
+  std::vector<float> shifts{};
+  std::vector<float> residuals{};  ///< as the output
 
   void prepare(std::uint32_t seed);
   /// The weight in the panels of a target.

@@ -8,7 +8,7 @@ namespace plimsoll::tensor::kernels {
 
 const KernelTable& avx512_on_256_table() {
   static constexpr KernelTable table =
-      make_table<PairedVector<Avx2Vector, 12>>(Target::avx512_on_256);
+      make_table<PairedVector<Avx2Vector, 8>>(Target::avx512_on_256);
   return table;
 }
 

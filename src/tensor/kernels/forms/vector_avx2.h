@@ -16,6 +16,7 @@ struct Avx2Vector {
   static constexpr int lanes = 8;
   /// 6 rows by 2 panels are 12 sums, 2 factors of B and 1 of A: 15 of 16 registers.
   static constexpr int tile_rows = 6;
+  static constexpr bool fused_rounds_once = true;
 
   static Float zero() { return _mm256_setzero_ps(); }
   static Float splat(float x) { return _mm256_set1_ps(x); }

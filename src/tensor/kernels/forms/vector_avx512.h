@@ -16,9 +16,11 @@ struct Avx512Vector {
   using Int = __m512i;
 
   static constexpr int lanes = 16;
-  /// 12 rows by 2 panels are 24 sums: enough to hide the latency of 2 units of 4 cycles, and all
-  /// row pointers stay in general registers.
-  static constexpr int tile_rows = 12;
+  /// 8 rows by 2 panels: 16 sums are enough to hide the latency of 2 units of 4 cycles, and all row
+  /// pointers stay in general registers. Measured on Sapphire Rapids, 512³: 12 rows 84 % of the
+  /// limit, 10 rows 91 %, 8 rows 92 %, 8 rows by 3 panels 87 %, 6 rows by 4 panels 90 %.
+  static constexpr int tile_rows = 8;
+  static constexpr bool fused_rounds_once = true;
 
   static Float zero() { return _mm512_setzero_ps(); }
   static Float splat(float x) { return _mm512_set1_ps(x); }

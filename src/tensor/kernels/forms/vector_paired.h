@@ -23,6 +23,7 @@ struct PairedVector {
 
   static constexpr int lanes = 2 * Half::lanes;
   static constexpr int tile_rows = rows;
+  static constexpr bool fused_rounds_once = Half::fused_rounds_once;
 
   static Float zero() { return {Half::zero(), Half::zero()}; }
   static Float splat(float x) { return {Half::splat(x), Half::splat(x)}; }

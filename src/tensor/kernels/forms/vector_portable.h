@@ -21,6 +21,7 @@ struct PortableVector {
 
   static constexpr int lanes = 4;
   static constexpr int tile_rows = 6;
+  static constexpr bool fused_rounds_once = false;
 
   static Float zero() { return Float{}; }
   static Float splat(float x) { return Float{x, x, x, x}; }
