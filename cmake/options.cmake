@@ -23,9 +23,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # from being vectorised, which OpenMP pragmas then warn about.
   target_compile_options(plimsoll_options INTERFACE -Wno-deprecated-declarations -Wno-pass-failed)
 endif()
-# fmt is taken header-only: Debian ships no static library of it, and the program is static.
-target_compile_definitions(plimsoll_options INTERFACE FMT_HEADER_ONLY=1
-                                                      PLIMSOLL_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(plimsoll_options INTERFACE PLIMSOLL_VERSION="${PROJECT_VERSION}")
 find_package(Threads REQUIRED)
 target_link_libraries(plimsoll_options INTERFACE Threads::Threads)
 if(PLIMSOLL_SANITIZE)
@@ -40,3 +38,12 @@ if(PLIMSOLL_FUZZ)
   target_link_options(plimsoll_options INTERFACE -fsanitize=address,undefined)
   target_compile_definitions(plimsoll_options INTERFACE PLIMSOLL_SANITIZED=1)
 endif()
+
+# fmt as a static library of our own (cmake/fmt.cpp says why); not ours to warn about.
+add_library(plimsoll_fmt STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt.cpp)
+if(PLIMSOLL_SANITIZE)
+  target_compile_options(plimsoll_fmt PRIVATE -fsanitize=${PLIMSOLL_SANITIZE})
+elseif(PLIMSOLL_FUZZ)
+  target_compile_options(plimsoll_fmt PRIVATE -fsanitize=address,undefined)
+endif()
+target_link_libraries(plimsoll_options INTERFACE plimsoll_fmt)
