@@ -1,22 +1,18 @@
 // Slice: a strided copy whose source steps.
+#include "tensor/operators/slicing.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "tensor/operators/checks.h"
+#include "tensor/operators/planned_context.h"
 #include "tensor/operators/shaping.h"
 #include "tensor/operators/strided_copy.h"
 
 namespace plimsoll::tensor {
 namespace {
-
-/// A slice of every dimension, as start, step and count.
-struct SliceRange {
-  std::int64_t start = 0;
-  std::int64_t step = 1;
-  std::int64_t count = 0;
-};
 
 /// Numbers from outside may be the ends of the integer range; everything is clamped to the
 /// dimension before it is added to anything.
@@ -110,6 +106,16 @@ void run_slice(RunContext& context) {
 }
 
 }  // namespace
+
+std::optional<std::vector<SliceRange>> known_slice(Program& program, const ProgramNode& node) {
+  for (std::size_t index = 1; index < node.inputs.size(); ++index) {
+    if (node.inputs[index] != no_value && !known_value(program, node.inputs[index])) {
+      return std::nullopt;
+    }
+  }
+  const InferContext& context = PlannedContext(program, node);
+  return slice_ranges(context, context.input(0).shape);
+}
 
 void register_slicing(OperatorTable& table) {
   for (int version : {1, 10, 11, 13}) {

@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "tensor/plan/activation_match.h"
+#include "tensor/plan/activation_product_lowering.h"
+#include "tensor/plan/activation_product_node.h"
 #include "tensor/plan/product_node.h"
 
 namespace plimsoll::tensor {
@@ -17,6 +19,9 @@ const OwnedEpilogue* epilogue_of(const ProgramNode& node) {
   }
   if (const auto* depthwise = dynamic_cast<const DepthwiseNode*>(node.kernel.get())) {
     return &depthwise->epilogue;
+  }
+  if (const auto* product = dynamic_cast<const ActivationProductNode*>(node.kernel.get())) {
+    return &product->epilogue;
   }
   return nullptr;
 }
@@ -31,8 +36,8 @@ ProgramNode* growable(Rewriter& rewriter, ValueId id) {
 }
 
 bool is_image(const KernelNode& kernel) {
-  const auto* product = dynamic_cast<const ProductNode*>(&kernel);
-  return product == nullptr || product->image();
+  if (const auto* product = dynamic_cast<const ProductNode*>(&kernel)) return product->image();
+  return dynamic_cast<const DepthwiseNode*>(&kernel) != nullptr;
 }
 
 /// The kernel with another epilogue, computed here instead of where it stood.
@@ -48,8 +53,13 @@ void regrow(Rewriter& rewriter, ProgramNode& grown, const ProgramNode& reader,
   };
   if (const auto* product = dynamic_cast<const ProductNode*>(fresh.kernel.get())) {
     extend(std::make_shared<ProductNode>(*product));
+  } else if (const auto* depthwise = dynamic_cast<const DepthwiseNode*>(fresh.kernel.get())) {
+    extend(std::make_shared<DepthwiseNode>(*depthwise));
   } else {
-    extend(std::make_shared<DepthwiseNode>(dynamic_cast<const DepthwiseNode&>(*fresh.kernel)));
+    auto copy = std::make_shared<ActivationProductNode>(
+        dynamic_cast<const ActivationProductNode&>(*fresh.kernel));
+    if (residual) copy->residual = *residual_matrices(rewriter, *copy, *residual);
+    extend(std::move(copy));
   }
   if (residual) fresh.inputs.push_back(*residual);
   const ValueId out = reader.outputs[0];
@@ -65,6 +75,9 @@ void regrow(Rewriter& rewriter, ProgramNode& grown, const ProgramNode& reader,
 
 std::size_t columns_of(const ProgramNode& node) {
   if (const auto* product = dynamic_cast<const ProductNode*>(node.kernel.get())) {
+    return static_cast<std::size_t>(product->columns);
+  }
+  if (const auto* product = dynamic_cast<const ActivationProductNode*>(node.kernel.get())) {
     return static_cast<std::size_t>(product->columns);
   }
   return static_cast<std::size_t>(dynamic_cast<const DepthwiseNode&>(*node.kernel).channels);
@@ -85,6 +98,15 @@ std::optional<std::vector<float>> per_column(Rewriter& rewriter, ValueId id, boo
     return std::nullopt;
   }
   return list;
+}
+
+/// Whether the value can be added to the kernel's result, which is of type `result`.
+bool fits_as_residual(Rewriter& rewriter, const KernelNode& kernel, const TensorType& result,
+                      ValueId id) {
+  if (const auto* product = dynamic_cast<const ActivationProductNode*>(&kernel)) {
+    return residual_matrices(rewriter, *product, id).has_value();
+  }
+  return rewriter.value(id).type == result && rewriter.value(id).kind != ValueKind::weight;
 }
 
 /// BatchNormalization as a factor and a term for each channel; nothing where they are not known.
@@ -153,8 +175,7 @@ bool grow_by(Rewriter& rewriter, ProgramNode& grown, const ProgramNode& node, st
   }
   // A residual: the other operand has the same shape and is computed by now.
   if (add && !epilogue.has_residual && other != no_value && other != node.inputs[side] &&
-      rewriter.value(other).type == rewriter.value(node.inputs[side]).type &&
-      rewriter.value(other).kind != ValueKind::weight) {
+      fits_as_residual(rewriter, *grown.kernel, rewriter.value(node.inputs[side]).type, other)) {
     epilogue.has_residual = true;
     epilogue.residual_after_activation = epilogue.activation != kernels::Activation::none;
     const ValueId residual = image ? rewriter.channels_last(other) : rewriter.original(other);

@@ -1,5 +1,6 @@
 #include "tensor/plan/lowering.h"
 
+#include "tensor/plan/activation_product_lowering.h"
 #include "tensor/plan/epilogue_fusion.h"
 #include "tensor/plan/image_lowering.h"
 #include "tensor/plan/operator_patterns.h"
@@ -14,7 +15,8 @@ void lower_program(Program& program, kernels::Target target) {
   for (ProgramNode& node : rewriter.take_nodes()) {
     const bool plain = node.kernel == nullptr && node.definition != nullptr;
     if (plain && (fuse_into_epilogue(rewriter, node) || lower_product(rewriter, node) ||
-                  lower_image_operator(rewriter, node))) {
+                  lower_activation_product(rewriter, node) ||
+                  fuse_output_transpose(rewriter, node) || lower_image_operator(rewriter, node))) {
       continue;
     }
     rewriter.emit_original(std::move(node));

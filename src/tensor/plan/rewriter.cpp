@@ -115,6 +115,22 @@ ProgramNode* Rewriter::maker(ValueId id) {
   return found == maker_.end() ? nullptr : &emitted_[found->second];
 }
 
+void Rewriter::release(ValueId id) {
+  std::vector<ValueId> released{id};
+  while (!released.empty()) {
+    id = released.back();
+    released.pop_back();
+    if (id == no_value || readers_[id] == 0 || --readers_[id] != 0) continue;
+    ProgramNode* node = maker(id);
+    if (node == nullptr || node->definition == nullptr || node->kernel != nullptr ||
+        node->outputs.size() != 1) {
+      continue;
+    }
+    released.insert(released.end(), node->inputs.begin(), node->inputs.end());
+    erase(*node);
+  }
+}
+
 ProgramNode Rewriter::transpose(ValueId from, ValueId to, std::vector<std::int64_t> permutation) {
   auto definition = std::make_shared<Node>();
   definition->op_type = "Transpose";

@@ -54,6 +54,7 @@ class Rewriter {
   // --- readers
   /// How many operands of the program read the value; outputs of the program have two more.
   [[nodiscard]] std::uint32_t readers(ValueId id) const { return readers_[id]; }
+  void add_reader(ValueId id) { ++readers_[id]; }
   void drop_reader(ValueId id) { --readers_[id]; }
 
   // --- nodes
@@ -62,6 +63,8 @@ class Rewriter {
   void emit_original(ProgramNode node);
   /// The emitted node that made the value; null where there is none. Valid until the next emit.
   [[nodiscard]] ProgramNode* maker(ValueId id);
+  /// One reader less. An emitted operator of one result that nobody reads then goes, and so on up.
+  void release(ValueId id);
   /// Removes an emitted node whose results nobody needs.
   static void erase(ProgramNode& node) { node = ProgramNode{}; }
 

@@ -1,0 +1,149 @@
+#include "tensor/plan/strided_view.h"
+
+#include <algorithm>
+
+#include "tensor/graph/specialize.h"
+#include "tensor/operators/shaping.h"
+#include "tensor/operators/slicing.h"
+
+namespace plimsoll::tensor {
+namespace {
+
+bool is_reshape(const ProgramNode& node) {
+  return is_op(node, "Reshape") || is_op(node, "Squeeze") || is_op(node, "Unsqueeze") ||
+         is_op(node, "Flatten");
+}
+
+/// The number that a Mul or Div scales its other operand by.
+std::optional<float> scale_of(Rewriter& rewriter, const ProgramNode& node, std::size_t& side) {
+  const bool multiply = is_op(node, "Mul");
+  if (!multiply && !is_op(node, "Div")) return std::nullopt;
+  for (side = 0; side < (multiply ? 2 : 1); ++side) {
+    const ValueId number = node.inputs[1 - side];
+    if (!rewriter.is_f32(number) || rewriter.shape(number).elements() != 1 ||
+        rewriter.value(node.inputs[side]).type != rewriter.value(node.outputs[0]).type) {
+      continue;
+    }
+    if (const auto known = known_value(rewriter.program(), number)) {
+      return multiply ? *known->as<float>() : 1.0F / *known->as<float>();
+    }
+  }
+  return std::nullopt;
+}
+
+/// The view under another shape with as many elements; false where strides cannot tell it.
+bool reshape(StridedView& view, const Shape& shape) {
+  std::vector<std::int64_t> strides(shape.rank(), 0);
+  std::size_t from = 0;
+  std::size_t to = 0;
+  // Groups of old and new dimensions that hold the same elements, one after the other.
+  while (to < shape.rank() || from < view.sizes.size()) {
+    std::size_t from_end = from;
+    std::size_t to_end = to;
+    std::int64_t old_count = 1;
+    std::int64_t new_count = 1;
+    if (from_end < view.sizes.size()) old_count *= view.sizes[from_end++];
+    if (to_end < shape.rank()) new_count *= shape[to_end++];
+    while (old_count != new_count) {
+      if (old_count < new_count) {
+        if (from_end == view.sizes.size()) return false;
+        old_count *= view.sizes[from_end++];
+      } else {
+        if (to_end == shape.rank()) return false;
+        new_count *= shape[to_end++];
+      }
+    }
+    // The old dimensions of a group must lie one within the other.
+    std::int64_t step = 1;
+    bool any = false;
+    std::int64_t next = 0;
+    for (std::size_t axis = from_end; axis-- > from;) {
+      if (view.sizes[axis] == 1) continue;
+      if (any && view.strides[axis] != next) return false;
+      if (!any) step = view.strides[axis];
+      any = true;
+      next = view.strides[axis] * view.sizes[axis];
+    }
+    for (std::size_t axis = to_end; axis-- > to;) {
+      strides[axis] = step;
+      step *= shape[axis];
+    }
+    from = from_end;
+    to = to_end;
+  }
+  view.sizes.assign(shape.dimensions().begin(), shape.dimensions().end());
+  view.strides = std::move(strides);
+  return true;
+}
+
+/// The view of the node's output, given that of its input; false where there is none.
+bool apply(Rewriter& rewriter, const ProgramNode& node, StridedView& view) {
+  if (is_reshape(node)) return reshape(view, rewriter.shape(node.outputs[0]));
+  if (is_op(node, "Transpose")) {
+    std::vector<std::int64_t> permutation = node.definition->integers("perm");
+    if (permutation.empty()) {
+      for (std::size_t axis = view.sizes.size(); axis-- > 0;) {
+        permutation.push_back(static_cast<std::int64_t>(axis));
+      }
+    }
+    const StridedView before = view;
+    for (std::size_t axis = 0; axis < permutation.size(); ++axis) {
+      const auto from = static_cast<std::size_t>(permutation[axis]);
+      view.sizes[axis] = before.sizes[from];
+      view.strides[axis] = before.strides[from];
+    }
+    return true;
+  }
+  if (is_op(node, "Slice")) {
+    const auto ranges = known_slice(rewriter.program(), node);
+    if (!ranges) return false;
+    for (std::size_t axis = 0; axis < ranges->size(); ++axis) {
+      const SliceRange& range = (*ranges)[axis];
+      view.offset += range.start * view.strides[axis];
+      view.strides[axis] *= range.step;
+      view.sizes[axis] = range.count;
+    }
+    return true;
+  }
+  std::size_t side = 0;
+  const auto factor = scale_of(rewriter, node, side);
+  if (!factor) return false;
+  view.factor *= *factor;
+  return true;
+}
+
+}  // namespace
+
+StridedView plain_view(Rewriter& rewriter, ValueId id) {
+  const Shape shape = rewriter.shape(id);
+  StridedView view;
+  view.source = id;
+  view.sizes.assign(shape.dimensions().begin(), shape.dimensions().end());
+  view.strides = row_major_strides(shape);
+  return view;
+}
+
+StridedView view_through(Rewriter& rewriter, ValueId id) {
+  // From the value up to where rearranging begins, then down again.
+  std::vector<ValueId> chain{id};
+  if (rewriter.shape(id).elements() == 0) return plain_view(rewriter, id);
+  for (;;) {
+    const ProgramNode* node = rewriter.maker(chain.back());
+    if (node == nullptr || node->outputs.size() != 1) break;
+    std::size_t side = 0;
+    if (!is_reshape(*node) && !is_op(*node, "Transpose") && !is_op(*node, "Slice") &&
+        !scale_of(rewriter, *node, side)) {
+      break;
+    }
+    chain.push_back(node->inputs[side]);
+  }
+  StridedView view = plain_view(rewriter, chain.back());
+  for (std::size_t index = chain.size() - 1; index-- > 0;) {
+    if (!apply(rewriter, *rewriter.maker(chain[index]), view)) {
+      view = plain_view(rewriter, chain[index]);
+    }
+  }
+  return view;
+}
+
+}  // namespace plimsoll::tensor
