@@ -182,7 +182,8 @@ class Engine {
   /// was predicted (bytes), where given.
   [[nodiscard]] std::string timeline_svg(std::string_view title = {},
                                          std::uint64_t predicted_peak_bytes = 0) const;
-  /// From any thread: running sessions stop with Error(failure, "cancelled") at the next step.
+  /// From any thread, and from a signal handler: runs in progress stop with Error(failure,
+  /// "cancelled") at their next step. Their sessions can run again.
   void cancel() const;
 
   struct State;
@@ -216,9 +217,12 @@ class Session {
   /// For `plan` without values: only type and shape. Small inputs whose value decides shapes then
   /// end the plan early (fits_so_far).
   void set_input_shape(std::string_view name, ElementType type, const Shape& shape);
-  /// The output is written to the caller's memory, which must have the right bytes at run().
+  /// The output is written to the caller's memory, which must be of its type and have room for it
+  /// at run(): Error(usage). It must not overlap an input. No data: the session's memory again.
   void set_output(std::string_view name, TensorView destination);
-  /// After each run the output becomes that input of the next run, without a copy.
+  /// After each run the output becomes that input of the next run. It is computed in memory of the
+  /// session, twice its size, and not copied, unless its size is only known after the run. The
+  /// first run takes the input that was set. Throws Error(usage) for one that is bound already.
   void bind_state(std::string_view output, std::string_view input);
 
   /// Plans for the inputs as set. Cheap when only values changed.
@@ -232,7 +236,7 @@ class Session {
   [[nodiscard]] ConstTensorView output(std::string_view name) const;
   [[nodiscard]] bool output_is_sequence(std::string_view name) const;
   [[nodiscard]] std::vector<ConstTensorView> output_sequence(std::string_view name) const;
-  /// Gives activation memory (outputs too) back to the kernel.
+  /// Gives activation memory (outputs too) back to the kernel. States and encoded weights stay.
   void release_memory();
 
   struct State;

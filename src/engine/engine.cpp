@@ -87,7 +87,7 @@ std::string Engine::target() const {
   return state_->target;
 }
 void Engine::cancel() const {
-  state_->cancelled.store(true, std::memory_order_relaxed);
+  state_->cancellations.fetch_add(1, std::memory_order_relaxed);
 }
 
 void Engine::begin_phase(std::string_view name) const {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
+#include "engine/states.h"
 #include "memory/size.h"
 #include "tensor/kernels/target.h"
 #include "tensor/plan/lowering.h"
@@ -41,7 +41,9 @@ void make_execution(Session::State& session, const ExecutionChoice& choice) {
   services.budget = session.budget;
   services.threads = session.threads.get();
   services.window_bytes = choice.window_bytes;
-  services.cancelled = &engine.cancelled;
+  services.cancelled = [&session, &engine] {
+    return engine.cancellations.load(std::memory_order_relaxed) != session.cancellations_before;
+  };
   services.progress = engine.options.progress;
   const auto target = tensor::kernels::target_from_name(engine.target);
   services.transform = [target](tensor::Program& program) {
@@ -89,6 +91,7 @@ PlanReport plan_session(Session::State& session, PlanPurpose purpose) {
   const std::uint64_t process = engine.options.limit_covers_process ? engine.base_bytes : 0;
   std::uint64_t reserved = engine.root->used() + session.unclaimed_heap_bytes();
   if (session.has_run) reserved -= std::min(reserved, plan.arena_bytes);
+  const std::uint64_t states = missing_state_bytes(session);
   const std::uint64_t held = process + reserved;
   const std::uint64_t window = missing_weights != 0 ? report.window_bytes : 0;
   const std::uint64_t extra = run_code_bytes + stack_reserve_bytes(session);
@@ -102,7 +105,7 @@ PlanReport plan_session(Session::State& session, PlanPurpose purpose) {
   phase("import", held - host);
   if (host != 0) phase("inputs", held);
   phase("encode", held + missing_weights + window + (window != 0 ? run_code_bytes / 2 : 0));
-  phase("run", held + missing_weights + plan.arena_bytes + extra);
+  phase("run", held + missing_weights + states + plan.arena_bytes + extra);
   report.smallest_workable_limit_bytes = report.predicted_peak_bytes + between_processes_bytes;
   report.verdict = complete ? Verdict::fits : Verdict::fits_so_far;
   if (!complete) report.stage = session.execution->waiting_for();
@@ -112,29 +115,6 @@ PlanReport plan_session(Session::State& session, PlanPurpose purpose) {
   const std::uint64_t needed = report.predicted_peak_bytes + room;
   if (needed > report.limit_bytes) report.verdict = Verdict::does_not_fit;
   return report;
-}
-
-std::expected<void, Refusal> rotate_states(Session::State& session) {
-  for (auto& binding : session.bindings) {
-    const tensor::ExecutionValue output = session.execution->outputs().at(binding->output);
-    const auto bytes =
-        static_cast<std::size_t>(output.type.shape.elements()) * element_size(output.type.element);
-    memory::Block& memory = binding->memory[binding->side];
-    if (output.data != memory.data()) {
-      if (memory.size() < bytes) {
-        auto block = memory::Block::allocate(*session.budget, bytes, "state");
-        if (!block) return std::unexpected(std::move(block.error()));
-        memory = std::move(*block);
-      }
-      std::memcpy(memory.data(), output.data, bytes);
-    }
-    tensor::ExecutionValue input;
-    input.type = output.type;
-    input.data = memory.data();
-    session.execution->set_input(binding->input, input, true);
-    binding->side ^= 1;
-  }
-  return {};
 }
 
 }  // namespace plimsoll

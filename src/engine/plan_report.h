@@ -18,8 +18,6 @@ enum class PlanPurpose : std::uint8_t {
 [[nodiscard]] PlanReport plan_session(Session::State& session, PlanPurpose purpose);
 /// What worker threads' stacks may cost.
 [[nodiscard]] std::uint64_t stack_reserve_bytes(const Session::State& session);
-/// Makes each bound output the next run's input.
-[[nodiscard]] std::expected<void, Refusal> rotate_states(Session::State& session);
 /// Options of an execution that the plan may vary.
 struct ExecutionChoice {
   std::uint64_t window_bytes = 1 << 20;

@@ -5,8 +5,10 @@
 #include <mutex>
 #include <new>
 
+#include "engine/declared.h"
 #include "engine/plan_report.h"
 #include "engine/state.h"
+#include "engine/states.h"
 #include "memory/backstop.h"
 #include "plimsoll/engine.h"
 
@@ -15,30 +17,6 @@ namespace {
 
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// Type, rank and fixed dimensions against the declaration.
-void check_declared(const tensor::Value& value, ElementType element, const Shape& shape) {
-  if (!value.declared || value.declared->kind != tensor::DeclaredType::Kind::tensor) return;
-  const tensor::DeclaredType& declared = *value.declared;
-  if (declared.element != ElementType::undefined && declared.element != element) {
-    fail_input(fmt::format("input '{}' is {}, the value given is {}", value.name,
-                           element_name(declared.element), element_name(element)));
-  }
-  if (!declared.dimensions) return;
-  std::string wanted;
-  bool matches = declared.dimensions->size() == shape.rank();
-  for (std::size_t axis = 0; axis < declared.dimensions->size(); ++axis) {
-    const tensor::Dimension& dimension = (*declared.dimensions)[axis];
-    if (axis != 0) wanted += "x";
-    wanted += dimension.value >= 0 ? std::to_string(dimension.value)
-                                   : (dimension.symbol.empty() ? "?" : dimension.symbol);
-    if (matches && dimension.value >= 0 && dimension.value != shape[axis]) matches = false;
-  }
-  if (!matches) {
-    fail_input(fmt::format("input '{}' has shape {}, the value given has shape {}", value.name,
-                           wanted.empty() ? "scalar" : wanted, shape.to_string()));
-  }
 }
 
 /// Once a plan fits, and not before: what does not fit shall be told with the smallest limit that
@@ -113,8 +91,8 @@ void Session::set_input_sequence(std::string_view name, std::vector<ConstTensorV
   for (const ConstTensorView& value : values) {
     auto owned = std::make_shared<tensor::OwnedTensor>();
     owned->type = {value.type, value.shape};
-    owned->heap.assign(value.data, value.data + value.bytes());
-    if (owned->heap.empty()) owned->heap.resize(1);
+    owned->borrowed = value.data;
+    if (value.data == nullptr) owned->heap.resize(1);  // an empty tensor may have no memory
     sequence->element = value.type;
     sequence->items.push_back(std::move(owned));
   }
@@ -144,13 +122,28 @@ void Session::set_input_shape(std::string_view name, ElementType type, const Sha
 }
 
 void Session::set_output(std::string_view name, TensorView destination) {
-  state_->execution->set_output(state_->output_index(name), destination.data);
+  const std::size_t index = state_->output_index(name);
+  for (const auto& binding : state_->bindings) {
+    if (binding->output == index) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("output '{}' is a state: it stays in the session's memory", name));
+    }
+  }
+  state_->execution->set_output(index, destination);
 }
 
 void Session::bind_state(std::string_view output, std::string_view input) {
   auto binding = std::make_unique<State::StateBinding>();
   binding->output = state_->output_index(output);
   binding->input = state_->input_index(input);
+  for (const auto& other : state_->bindings) {
+    if (other->output == binding->output || other->input == binding->input) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("state '{}={}': one of them is bound already", output, input));
+    }
+  }
+  state_->execution->set_output(binding->output, {});
+  state_->execution->expect_output_memory(binding->output);
   state_->bindings.push_back(std::move(binding));
 }
 
@@ -171,6 +164,7 @@ std::expected<RunReport, Refusal> Session::run() {
                              session.graph().values[session.graph().inputs[index]].name));
     }
   }
+  session.cancellations_before = session.model->engine->cancellations.load();
   try {
     const PlanReport plan = plan_session(session, PlanPurpose::run);
     const bool promised = plan.weights_encoded_bytes == session.promised_weight_bytes &&
@@ -206,6 +200,9 @@ std::expected<RunReport, Refusal> Session::run() {
     const double loaded = now_seconds();
     report.load_seconds = loaded - begin;
     session.execution->set_profiling(session.profiling);
+    if (auto prepared = prepare_states(session); !prepared) {
+      return std::unexpected(std::move(prepared.error()));
+    }
     if (auto ran = session.execution->run(); !ran) return std::unexpected(std::move(ran.error()));
     report.run_seconds = now_seconds() - loaded;
     engine.timeline->sample();

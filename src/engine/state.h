@@ -2,6 +2,7 @@
 // touch: everything below.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -26,9 +27,9 @@ struct Engine::State {
   std::string target;
   std::shared_ptr<memory::Timeline> timeline;
   std::shared_ptr<memory::Budget> root;
-  std::shared_ptr<memory::Budget> host;  ///< what Engine::allocate gave to the host program
-  std::atomic<bool> cancelled{false};
-  std::once_flag backstop;  ///< RLIMIT_DATA is set once, when a plan first fits
+  std::shared_ptr<memory::Budget> host;         ///< what Engine::allocate gave to the host program
+  std::atomic<std::uint64_t> cancellations{0};  ///< a run ends when it grows
+  std::once_flag backstop;                      ///< RLIMIT_DATA is set once, when a plan first fits
 
   std::unique_ptr<MeasuredMemory> measured;  ///< where the limit covers the process
 };
@@ -53,10 +54,11 @@ struct Session::State {
   struct StateBinding {
     std::size_t output;
     std::size_t input;
-    memory::Block memory[2];  // NOLINT: the two sides of a double buffer
-    int side = 0;
+    std::array<memory::Block, 2> memory;  ///< see states.h
+    std::size_t side = 0;                 ///< the one that the next run writes
   };
   std::vector<std::unique_ptr<StateBinding>> bindings;
+  std::uint64_t cancellations_before = 0;  ///< when the run began
   bool has_run = false;
   /// What the last plan that fitted needs: a run that needs the same is not refused for what has
   /// become resident since (decoded inputs, printing), which the promise had room for.

@@ -153,6 +153,7 @@ int execute(const Options& options) {
   const bool bench = options.command == Command::bench;
   const int runs = options.repeat != 0 ? options.repeat : bench ? bench_runs : 1;
   for (int run = bench ? -1 : 0; run < runs; ++run) {
+    throw_if_interrupted();
     auto outcome = session.run();
     if (!outcome) return refuse(engine, publisher, report, outcome.error());
     report.add_run(*outcome);

@@ -172,6 +172,9 @@ std::shared_ptr<const EncodedWeight> WeightStore::find(const WeightView& view,
 std::expected<std::shared_ptr<const EncodedWeight>, Refusal> WeightStore::get(
     const WeightView& view, const Encoding& encoding, std::span<std::byte> window) {
   if (auto weight = find(view, encoding)) return weight;
+  // One at a time: two sessions that load at once must not make the same weight twice.
+  const std::scoped_lock encoding_lock(encoding_mutex_);
+  if (auto weight = find(view, encoding)) return weight;
   auto weight = std::make_shared<EncodedWeight>();
   weight->encoding = encoding;
   std::byte* destination = nullptr;

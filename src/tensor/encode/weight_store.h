@@ -34,7 +34,8 @@ class WeightStore {
     std::shared_ptr<const EncodedWeight> weight;
   };
   std::shared_ptr<memory::Budget> budget_;
-  mutable std::mutex mutex_;
+  std::mutex encoding_mutex_;  ///< held while a weight is made
+  mutable std::mutex mutex_;   ///< of entries_
   std::vector<Entry> entries_;
 };
 

@@ -12,14 +12,17 @@
 
 namespace plimsoll::tensor {
 
-/// A tensor with memory of its own (a Block from 64 KiB, the heap below), under a reservation.
+/// A tensor with memory of its own (a Block from 64 KiB, the heap below), under a reservation; or
+/// the caller's memory, which is only read.
 struct OwnedTensor {
   TensorType type;
   memory::Block block;
   std::vector<std::byte> heap;
+  const std::byte* borrowed = nullptr;
 
   [[nodiscard]] std::byte* data() { return block.data() != nullptr ? block.data() : heap.data(); }
   [[nodiscard]] const std::byte* data() const {
+    if (borrowed != nullptr) return borrowed;
     return block.data() != nullptr ? block.data() : heap.data();
   }
   [[nodiscard]] ConstTensorView view() const { return {type.element, type.shape, data()}; }

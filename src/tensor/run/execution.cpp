@@ -62,14 +62,13 @@ Execution::Execution(std::shared_ptr<const Graph> graph, ExecutionServices servi
       services_(std::move(services)),
       inputs_(graph_->inputs.size()),
       input_known_(graph_->inputs.size(), false),
-      output_memory_(graph_->outputs.size(), nullptr) {}
+      output_memory_(graph_->outputs.size()),
+      output_external_(graph_->outputs.size(), false) {}
 
 Execution::~Execution() = default;
 
 void Execution::check_cancelled() const {
-  if (services_.cancelled != nullptr && services_.cancelled->load(std::memory_order_relaxed)) {
-    throw Error(ErrorKind::failure, "cancelled");
-  }
+  if (services_.cancelled && services_.cancelled()) throw Error(ErrorKind::failure, "cancelled");
 }
 
 void Execution::set_input(std::size_t index, const ExecutionValue& value, bool value_known) {
@@ -92,13 +91,41 @@ void Execution::set_input(std::size_t index, const ExecutionValue& value, bool v
   }
 }
 
-void Execution::set_output(std::size_t index, std::byte* memory) {
+void Execution::set_output(std::size_t index, const TensorView& memory) {
   // Whether an output is external belongs to the plan; where it is does not.
-  if ((memory == nullptr) != (output_memory_[index] == nullptr)) {
+  if ((memory.data != nullptr) != output_external_[index]) {
     first_.reset();
     instance_.reset();
   }
   output_memory_[index] = memory;
+  output_external_[index] = memory.data != nullptr;
+}
+
+void Execution::expect_output_memory(std::size_t index) {
+  if (!output_external_[index]) {
+    first_.reset();
+    instance_.reset();
+  }
+  output_external_[index] = true;
+}
+
+std::optional<TensorType> Execution::planned_output(std::size_t index) const {
+  if (instance_ == nullptr || !instance_->complete()) return std::nullopt;
+  const ProgramValue& value = instance_->program().values[instance_->outputs().at(index)];
+  if (value.dynamic) return std::nullopt;
+  return value.type;
+}
+
+void Execution::check_output(std::size_t index, const TensorType& type) const {
+  const TensorView& memory = output_memory_[index];
+  if (memory.data == nullptr) return;
+  if (memory.type == type.element && memory.bytes() >= type_bytes(type)) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("output '{}' is {} {} ({} bytes), the memory given for it is {} {} ({} "
+                          "bytes)",
+                          graph_->values[graph_->outputs[index]].name, element_name(type.element),
+                          type.shape.to_string(), type_bytes(type), element_name(memory.type),
+                          memory.shape.to_string(), memory.bytes()));
 }
 
 Program& Execution::program() {
@@ -136,7 +163,8 @@ const StagePlan& Execution::plan_first_stage() {
   if (instance_->complete()) {
     const std::vector<ValueId> outputs = instance_->outputs();
     for (std::size_t index = 0; index < outputs.size(); ++index) {
-      if (output_memory_[index] != nullptr && std::ranges::count(outputs, outputs[index]) == 1) {
+      if (!output_external_[index]) continue;
+      if (std::ranges::count(outputs, outputs[index]) == 1) {
         options.external_outputs.push_back(outputs[index]);
       }
     }
@@ -272,7 +300,9 @@ std::byte* Execution::external_memory(ValueId id) const {
   }
   const std::vector<ValueId> outputs = instance_->outputs();
   for (std::size_t index = 0; index < outputs.size(); ++index) {
-    if (outputs[index] == id && output_memory_[index] != nullptr) return output_memory_[index];
+    if (outputs[index] != id || output_memory_[index].data == nullptr) continue;
+    check_output(index, instance_->program().values[id].type);
+    return output_memory_[index].data;
   }
   fail_internal("an external value has no memory");
 }
@@ -544,11 +574,13 @@ void Execution::collect_outputs() {
         output.data = output.owner->data();
       }
     }
-    if (output_memory_[index] != nullptr && output_memory_[index] != output.data) {
+    std::byte* const memory = output_memory_[index].data;
+    if (memory != nullptr && memory != output.data) {
+      check_output(index, output.type);
       if (const std::size_t bytes = type_bytes(output.type); bytes != 0) {
-        std::memcpy(output_memory_[index], output.data, bytes);
+        std::memcpy(memory, output.data, bytes);
       }
-      output.data = output_memory_[index];
+      output.data = memory;
     }
     outputs_.push_back(std::move(output));
   }

@@ -6,7 +6,6 @@
 // when another stage follows, and stays in it when none does. Everything is reserved in `budget`.
 #pragma once
 
-#include <atomic>
 #include <expected>
 #include <functional>
 #include <map>
@@ -33,7 +32,7 @@ struct ExecutionServices {
   std::shared_ptr<memory::Budget> budget;
   kernels::ThreadPool* threads = nullptr;
   std::uint64_t window_bytes = 1 << 20;  ///< staging for encoding
-  const std::atomic<bool>* cancelled = nullptr;
+  std::function<bool()> cancelled;       ///< asked before every step; may be empty
   std::function<void(std::string_view phase, double fraction)> progress;
   Transform transform;                                      ///< may be empty
   std::function<void(std::string_view phase)> begin_phase;  ///< may be empty
@@ -66,9 +65,11 @@ class Execution {
   /// Facts of input number `index` (graph.inputs order). A change of type, or of a small value,
   /// drops the plan.
   void set_input(std::size_t index, const ExecutionValue& value, bool value_known);
-  /// The output is computed into this memory where the plan allows it, else copied there; null: the
-  /// execution's own.
-  void set_output(std::size_t index, std::byte* memory);
+  /// The output is computed into this memory where the plan allows it, else copied there; no data:
+  /// the execution's own. Bytes and type are checked once the output's are known: Error(usage).
+  void set_output(std::size_t index, const TensorView& memory);
+  /// Plans as if the output had memory, which must be set before the run.
+  void expect_output_memory(std::size_t index);
 
   /// What is known before running: the first stage's plan. Cheap when nothing changed.
   [[nodiscard]] const StagePlan& plan_first_stage();
@@ -76,6 +77,8 @@ class Execution {
   [[nodiscard]] bool complete_after_first_stage() const;
   [[nodiscard]] std::string waiting_for() const;
   [[nodiscard]] Program& program();
+  /// The type of output number `index`, once the first stage is planned and is the whole graph.
+  [[nodiscard]] std::optional<TensorType> planned_output(std::size_t index) const;
 
   /// Encodes the first stage's weights that are not there yet.
   [[nodiscard]] std::expected<void, Refusal> load();
@@ -104,12 +107,14 @@ class Execution {
                                                       std::string_view purpose);
   [[nodiscard]] DynamicValue dynamic_value(ValueId id);
   void check_cancelled() const;
+  void check_output(std::size_t index, const TensorType& type) const;
 
   std::shared_ptr<const Graph> graph_;
   ExecutionServices services_;
   std::vector<ExecutionValue> inputs_;
   std::vector<bool> input_known_;
-  std::vector<std::byte*> output_memory_;
+  std::vector<TensorView> output_memory_;
+  std::vector<bool> output_external_;  ///< has memory, or will
   std::vector<ExecutionValue> outputs_;
   std::unique_ptr<Instance> instance_;
   std::unique_ptr<Stage> first_;       ///< cached between runs while the inputs' facts stay

@@ -1,0 +1,13 @@
+// Values against what the model declares. Why it exists: inputs set by the caller and states handed
+// on by the session are checked alike. May touch: tensor/graph.
+#pragma once
+
+#include "tensor/graph/graph.h"
+
+namespace plimsoll {
+
+/// Type, rank and fixed dimensions of a value for the input `value`. Throws Error(bad_input) that
+/// names the input, what it is declared as, and what was given.
+void check_declared(const tensor::Value& value, ElementType element, const Shape& shape);
+
+}  // namespace plimsoll
