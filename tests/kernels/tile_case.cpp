@@ -69,7 +69,7 @@ double activation_of(double x, const Epilogue& epilogue) {
     case Activation::hard_sigmoid:
       return std::clamp(x * epilogue.low + epilogue.high, 0.0, 1.0);
     case Activation::hard_swish:
-      return x * std::clamp(x + 3, 0.0, 6.0) / 6;
+      return x * std::clamp(x + 3, 0.0, 6.0) * epilogue.low + epilogue.high;
     case Activation::sigmoid:
       return 1 / (1 + std::exp(-x));
     case Activation::silu:

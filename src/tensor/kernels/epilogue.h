@@ -11,7 +11,7 @@ enum class Activation : std::uint8_t {
   clip,          ///< min(max(x, low), high): Relu, Relu6, Clip
   leaky_relu,    ///< x < 0 ? low·x : x
   hard_sigmoid,  ///< min(max(low·x + high, 0), 1)
-  hard_swish,    ///< x·min(max(x + 3, 0), 6)/6
+  hard_swish,    ///< low·x·min(max(x + 3, 0), 6) + high; HardSwish itself: low = 1/6, high = 0
   sigmoid,
   silu,  ///< x·sigmoid(x)
   tanh,

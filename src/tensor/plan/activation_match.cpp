@@ -41,7 +41,7 @@ std::optional<ActivationMatch> match_activation(Program& program, const ProgramN
     return ActivationMatch{Activation::hard_sigmoid, definition.real("alpha", 0.2F),
                            definition.real("beta", 0.5F)};
   }
-  if (op == "HardSwish") return ActivationMatch{Activation::hard_swish, 0, 0};
+  if (op == "HardSwish") return ActivationMatch{Activation::hard_swish, 1.0F / 6, 0};
   if (op == "Sigmoid") return ActivationMatch{Activation::sigmoid, 0, 0};
   if (op == "Swish" && definition.real("alpha", 1.0F) == 1) {
     return ActivationMatch{Activation::silu, 0, 0};

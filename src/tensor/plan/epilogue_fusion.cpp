@@ -173,6 +173,21 @@ bool grow_by(Rewriter& rewriter, ProgramNode& grown, const ProgramNode& node, st
       return true;
     }
   }
+  // A number after HardSwish, which is its activation's own factor and term.
+  if (epilogue.activation == kernels::Activation::hard_swish && !epilogue.has_residual &&
+      (add || subtract || multiply || divide)) {
+    const auto list = per_column(rewriter, other, image, columns);
+    if (list && list->size() == 1) {
+      const float number = list->front();
+      if (add) epilogue.high += number;
+      if (subtract) epilogue.high -= number;
+      const float factor = multiply ? number : divide ? 1.0F / number : 1.0F;
+      epilogue.low *= factor;
+      epilogue.high *= factor;
+      regrow(rewriter, grown, node, std::move(epilogue), std::nullopt);
+      return true;
+    }
+  }
   // A residual: the other operand has the same shape and is computed by now.
   if (add && !epilogue.has_residual && other != no_value && other != node.inputs[side] &&
       fits_as_residual(rewriter, *grown.kernel, rewriter.value(node.inputs[side]).type, other)) {

@@ -61,7 +61,7 @@ typename V::Float activate(typename V::Float x, float low, float high) {
     return V::minimum(V::splat(1.0F), V::maximum(V::zero(), line));
   } else if constexpr (activation == Activation::hard_swish) {
     const Float gate = V::minimum(V::splat(6.0F), V::maximum(V::zero(), x + V::splat(3.0F)));
-    return x * gate * V::splat(1.0F / 6.0F);
+    return V::fused(x * gate, V::splat(low), V::splat(high));
   } else if constexpr (activation == Activation::sigmoid) {
     return sigmoid<V>(x);
   } else if constexpr (activation == Activation::silu) {

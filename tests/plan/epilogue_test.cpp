@@ -1,0 +1,54 @@
+// Nodes that join a kernel's epilogue, in the orders in which models have them.
+#include <gtest/gtest.h>
+
+#include "plan/graph_case.h"
+
+namespace plimsoll::tensor::test {
+namespace {
+
+constexpr Tolerance sums{.relative = 1e-5, .absolute = 2e-5};
+using Integers = std::vector<std::int64_t>;
+
+ValueId convolution(GraphCase& graph, ValueId x, const Shape& filter, std::int64_t groups = 1) {
+  const std::int64_t pad = filter[2] / 2;
+  return graph.node("Conv", {x, graph.weight(filter), graph.weight({filter[0]})},
+                    {{"pads", Integers{pad, pad, pad, pad}}, {"group", groups}});
+}
+
+TEST(Epilogue, ConvolutionTakesWhatFollows) {
+  GraphCase graph;
+  const ValueId x = graph.input({1, 5, 9, 7});
+  const ValueId scaled =
+      graph.node("Mul", {convolution(graph, x, {20, 5, 3, 3}), graph.weight({1, 20, 1, 1})});
+  const ValueId shifted = graph.node("Add", {graph.weight({20, 1, 1}), scaled});
+  const ValueId summed = graph.node("Add", {shifted, graph.input({1, 20, 9, 7})});
+  graph.output(graph.node("Relu", {summed}));
+  graph.expect_lowered({"Transpose", "Transpose", "Conv+Mul+Add+Add+Relu", "Transpose"}, sums);
+}
+
+TEST(Epilogue, NumbersAfterHardSwishJoinIt) {
+  for (const std::int64_t groups : {1, 6}) {
+    GraphCase graph;
+    const ValueId x = graph.input({2, 6, 9, 7});
+    const ValueId swish =
+        graph.node("HardSwish", {convolution(graph, x, {6, 6 / groups, 3, 3}, groups)});
+    const ValueId scaled = graph.node("Mul", {graph.number(0.3F), swish});
+    const ValueId shifted = graph.node("Add", {scaled, graph.number(-0.7F)});
+    const ValueId halved = graph.node("Div", {shifted, graph.number(2)});
+    graph.output(graph.node("Sub", {halved, graph.number(0.25F)}));
+    const std::string kernel = groups == 1 ? "Conv" : "DepthwiseConv";
+    graph.expect_lowered({"Transpose", kernel + "+HardSwish+Mul+Add+Div+Sub", "Transpose"}, sums);
+  }
+}
+
+TEST(Epilogue, AVectorAfterHardSwishDoesNot) {
+  GraphCase graph;
+  const ValueId x = graph.input({5, 8});
+  const ValueId product = graph.node("MatMul", {x, graph.weight({8, 20})});
+  const ValueId swish = graph.node("HardSwish", {product});
+  graph.output(graph.node("Mul", {swish, graph.weight({20})}));
+  graph.expect_lowered({"MatMul+HardSwish", "Mul"}, sums);
+}
+
+}  // namespace
+}  // namespace plimsoll::tensor::test
