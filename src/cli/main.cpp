@@ -7,6 +7,7 @@
 #include <new>
 
 #include "cli/commands/commands.h"
+#include "cli/commands/wasm.h"
 #include "cli/exit_code.h"
 #include "cli/options.h"
 #include "cli/terminal/interrupt.h"
@@ -19,6 +20,7 @@ int main(int argc, char** argv) {
     return exit_code::done;
   }
   try {
+    if (argc >= 2 && std::strcmp(argv[1], "wasm") == 0) return wasm(argc - 1, argv + 1);
     const Parsed parsed = parse_options(argc, argv);
     if (parsed.exit_code >= 0) return parsed.exit_code;
     return parsed.options.command == Command::inspect ? inspect(parsed.options)

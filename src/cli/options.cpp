@@ -99,6 +99,8 @@ Parsed parse_options(int argc, char** argv) {
     }
     command->callback([&parsed, &entry] { parsed.options.command = entry.command; });
   }
+  // For the list in --help: main() hands these to the options of their own.
+  app.add_subcommand("wasm", "WebAssembly modules: see plimsoll wasm --help");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,0 +1,46 @@
+// Includes CLI11, like cli/options.cpp.
+#include "cli/commands/wasm_options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/exit_code.h"
+
+namespace plimsoll::cli {
+namespace {
+
+void add_common(CLI::App& command, WasmOptions& options) {
+  command.add_option("FILE", options.file, "a WebAssembly module")->required()->type_name("FILE");
+  command
+      .add_option("--features", options.features,
+                  "what is allowed: 1.0, 2.0 or 3.0 (the default, with threads), and names added "
+                  "with commas or taken away with a leading '-'")
+      ->type_name("LIST");
+  command.add_option("--memory-limit", options.memory_limit, "the most that the process may hold")
+      ->type_name("SIZE");
+  command.add_option("--json", options.json, "write the report as JSON; - is standard output")
+      ->type_name("FILE|-");
+}
+
+}  // namespace
+
+WasmParsed parse_wasm_options(int argc, char** argv) {
+  WasmParsed parsed;
+  CLI::App app("WebAssembly modules inside a memory limit.", "plimsoll wasm");
+  app.require_subcommand(1);
+  CLI::App* inspect = app.add_subcommand(
+      "inspect", "show sections, imports, exports, features used and the sizes of bodies");
+  add_common(*inspect, parsed.options);
+  inspect->callback([&parsed] { parsed.options.command = WasmCommand::inspect; });
+  CLI::App* validate = app.add_subcommand("validate", "check a module whole");
+  add_common(*validate, parsed.options);
+  validate->add_flag("--quiet", parsed.options.quiet, "no text but errors");
+  validate->callback([&parsed] { parsed.options.command = WasmCommand::validate; });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    parsed.exit_code = app.exit(error) == 0 ? exit_code::done : exit_code::usage;
+  }
+  return parsed;
+}
+
+}  // namespace plimsoll::cli

@@ -1,0 +1,26 @@
+// What `plimsoll wasm` was asked to do. Why it exists: parsing and doing are apart.
+// May touch: the standard library.
+#pragma once
+
+#include <string>
+
+namespace plimsoll::cli {
+
+enum class WasmCommand : unsigned char { inspect, validate };
+
+struct WasmOptions {
+  WasmCommand command = WasmCommand::inspect;
+  std::string file;
+  std::string features = "3.0";
+  std::string memory_limit;  ///< empty: what the machine or its cgroup leaves
+  std::string json;          ///< empty: text
+  bool quiet = false;
+};
+
+struct WasmParsed {
+  WasmOptions options;
+  int exit_code = -1;  ///< −1: go on
+};
+[[nodiscard]] WasmParsed parse_wasm_options(int argc, char** argv);
+
+}  // namespace plimsoll::cli
