@@ -19,35 +19,52 @@ struct ImageNode : KernelNode {
 
 const float* pixel(const KernelOperand& image, std::int64_t n, std::int64_t y, std::int64_t x) {
   const Shape& shape = image.type.shape;
-  return reinterpret_cast<const float*>(image.data) +
-         ((n * shape[1] + y) * shape[2] + x) * shape[3];
+  const std::int64_t rows = image.ring_rows == 0 ? shape[1] : image.ring_rows;
+  const std::int64_t at = image.ring_rows == 0 ? y : y % image.ring_rows;
+  return reinterpret_cast<const float*>(image.data) + ((n * rows + at) * shape[2] + x) * shape[3];
 }
 float* pixel_out(const KernelOperand& image, std::int64_t n, std::int64_t y, std::int64_t x) {
   return const_cast<float*>(pixel(image, n, y, x));  // NOLINT: an output's memory is writable
 }
 
-/// Calls body(n, y) for all output rows, in parallel.
+/// Calls body(n, y) for output rows `range` of every batch item, in parallel.
 template <typename F>
-void for_each_row(const KernelContext& context, const F& body) {
-  const std::int64_t height = context.outputs[0].type.shape[1];
+void for_each_row(const KernelContext& context, RowRange range, const F& body) {
+  const std::int64_t height = range.end - range.begin;
   context.threads.parallel_for(context.outputs[0].type.shape[0] * height, 1,
                                [&](std::int64_t begin, std::int64_t end, int) {
                                  for (std::int64_t line = begin; line < end; ++line) {
-                                   body(line / height, line % height);
+                                   body(line / height, range.begin + line % height);
                                  }
                                });
 }
 
-struct PoolNode : ImageNode {
+/// A kernel whose output rows need a window of input rows.
+struct RowWiseNode : ImageNode {
+  void run(const KernelContext& context) const override {
+    run_rows(context, {0, context.outputs[0].type.shape[1]});
+  }
+  [[nodiscard]] bool row_wise() const override { return true; }
+};
+
+struct PoolNode : RowWiseNode {
   SpatialWindow window;
   bool average = false;
   bool include_padding = false;
 
-  void run(const KernelContext& context) const override {
+  [[nodiscard]] std::optional<RowRange> input_rows(std::size_t, RowRange output) const override {
+    const std::int64_t first = output.begin * window.strides[0] - window.pads_begin[0];
+    const std::int64_t last = (output.end - 1) * window.strides[0] - window.pads_begin[0] +
+                              (window.kernel[0] - 1) * window.dilations[0] + 1;
+    return RowRange{std::clamp<std::int64_t>(first, 0, window.input[0]),
+                    std::clamp<std::int64_t>(last, 0, window.input[0])};
+  }
+
+  void run_rows(const KernelContext& context, RowRange range) const override {
     const KernelOperand& input = context.inputs[0];
     const KernelOperand& output = context.outputs[0];
     const std::int64_t channels = output.type.shape[3];
-    for_each_row(context, [&](std::int64_t n, std::int64_t y) {
+    for_each_row(context, range, [&](std::int64_t n, std::int64_t y) {
       for (std::int64_t x = 0; x < output.type.shape[2]; ++x) {
         float* to = pixel_out(output, n, y, x);
         std::fill_n(to, channels, average ? 0.0F : -std::numeric_limits<float>::infinity());
@@ -105,15 +122,26 @@ struct GlobalAverageNode : ImageNode {
   }
 };
 
-struct ResizeNode : ImageNode {
+struct ResizeNode : RowWiseNode {
   std::vector<ResizeTaps> rows;
   std::vector<ResizeTaps> columns;
 
-  void run(const KernelContext& context) const override {
+  [[nodiscard]] std::optional<RowRange> input_rows(std::size_t, RowRange output) const override {
+    RowRange needed{INT64_MAX, 0};
+    for (std::int64_t y = output.begin; y < output.end; ++y) {
+      const ResizeTaps& row = rows[static_cast<std::size_t>(y)];
+      needed.begin = std::min(needed.begin, row.first);
+      needed.end =
+          std::max(needed.end, row.first + static_cast<std::int64_t>(row.weights.size()));
+    }
+    return needed;
+  }
+
+  void run_rows(const KernelContext& context, RowRange range) const override {
     const KernelOperand& input = context.inputs[0];
     const KernelOperand& output = context.outputs[0];
     const std::int64_t channels = output.type.shape[3];
-    for_each_row(context, [&](std::int64_t n, std::int64_t y) {
+    for_each_row(context, range, [&](std::int64_t n, std::int64_t y) {
       const ResizeTaps& row = rows[static_cast<std::size_t>(y)];
       for (std::int64_t x = 0; x < output.type.shape[2]; ++x) {
         const ResizeTaps& column = columns[static_cast<std::size_t>(x)];

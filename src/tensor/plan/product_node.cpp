@@ -104,13 +104,6 @@ std::uint64_t ProductNode::scratch_bytes(int threads) const {
 
 void ProductNode::run(const KernelContext& context) const {
   const Shape& output = context.outputs[0].type.shape;
-  if (transposed) {
-    const Shape& input = context.inputs[0].type.shape;
-    for (std::int64_t tap = 0; tap < window.taps(); ++tap) {
-      run_range(context, 0, input.product(0, 3), tap);
-    }
-    return;
-  }
   if (convolution) {
     run_rows(context, {0, output[1]});
     return;
@@ -121,17 +114,41 @@ void ProductNode::run(const KernelContext& context) const {
 std::optional<RowRange> ProductNode::input_rows(std::size_t input, RowRange output) const {
   if (input == 2) return output;
   if (input != 0) return std::nullopt;
+  if (transposed) {
+    return RowRange{output.begin / window.kernel_height,
+                    (output.end + window.kernel_height - 1) / window.kernel_height};
+  }
   return window.rows(output, INT64_MAX / 2);
 }
 
 void ProductNode::run_rows(const KernelContext& context, RowRange output) const {
   const std::int64_t width = context.outputs[0].type.shape[2];
   const std::int64_t height = context.outputs[0].type.shape[1];
+  if (transposed) {
+    run_transposed_rows(context, output);
+    return;
+  }
   if (output.begin == 0 && output.end == height) {
     run_range(context, 0, context.outputs[0].type.shape[0] * height * width, 0);
     return;
   }
   run_range(context, output.begin * width, output.end * width, 0);
+}
+
+void ProductNode::run_transposed_rows(const KernelContext& context, RowRange output) const {
+  const Shape& input = context.inputs[0].type.shape;
+  const std::int64_t tall = window.kernel_height;
+  for (std::int64_t tap = 0; tap < window.taps(); ++tap) {
+    // Input rows whose row of this tap is asked for: y·tall + tap row in [begin, end).
+    const std::int64_t down = tap / window.kernel_width;
+    const std::int64_t first = (output.begin - down + tall - 1) / tall;
+    const std::int64_t last = (output.end - down + tall - 1) / tall;
+    if (first == 0 && last == input[1]) {
+      run_range(context, 0, input.product(0, 3), tap);
+    } else if (first < last) {
+      run_range(context, first * input[2], last * input[2], tap);
+    }
+  }
 }
 
 void ProductNode::run_range(const KernelContext& context, std::int64_t begin, std::int64_t end,
@@ -226,7 +243,7 @@ void ProductNode::point(const KernelContext& context, std::int64_t tap, std::int
       const std::int64_t n = line / height;
       const std::int64_t y = line % height * window.kernel_height + tap / window.kernel_width;
       const std::int64_t out_x = x * window.kernel_width + tap % window.kernel_width;
-      rows[r] = reinterpret_cast<const float*>(input.data) + (start + r) * depth;
+      rows[r] = image_row(input, n, line % height) + x * depth;
       outputs[r] = image_row_out(output, n, y) + out_x * columns;
       if (residuals != nullptr) {
         residuals[r] = image_row(context.inputs[2], n, y) + out_x * columns;

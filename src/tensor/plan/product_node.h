@@ -61,7 +61,7 @@ struct ProductNode : KernelNode {
   [[nodiscard]] Encoding encoding(std::size_t input, const WeightView& view) const override;
   [[nodiscard]] std::uint64_t scratch_bytes(int threads) const override;
   void run(const KernelContext& context) const override;
-  [[nodiscard]] bool row_wise() const override { return convolution && !transposed; }
+  [[nodiscard]] bool row_wise() const override { return convolution; }
   /// Taps of one sum.
   [[nodiscard]] std::int64_t summed_taps() const { return transposed ? 1 : window.taps(); }
   [[nodiscard]] bool image() const { return convolution; }
@@ -74,6 +74,7 @@ struct ProductNode : KernelNode {
   void point(const KernelContext& context, std::int64_t tap, std::int64_t start, std::int64_t count,
              const float* zeros, const float** rows, float** outputs,
              const float** residuals) const;
+  void run_transposed_rows(const KernelContext& context, RowRange output) const;
   void run_range(const KernelContext& context, std::int64_t begin, std::int64_t end,
                  std::int64_t tap) const;
   [[nodiscard]] std::uint64_t thread_scratch() const;
