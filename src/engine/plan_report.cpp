@@ -50,6 +50,7 @@ void make_execution(Session::State& session, const ExecutionChoice& choice) {
     tensor::lower_program(program, target);
   };
   session.window_bytes = choice.window_bytes;
+  if (const char* t = getenv("PT")) services.activation_target_bytes = strtoull(t, nullptr, 10);
   session.execution = std::make_unique<tensor::Execution>(
       std::shared_ptr<const tensor::Graph>(session.model->graph, &session.model->graph->main),
       std::move(services));

@@ -37,7 +37,9 @@ ArenaLayout place(std::span<const BufferLife> buffers, std::span<const std::size
   return layout;
 }
 
-std::uint64_t largest_live_sum(std::span<const BufferLife> buffers) {
+}  // namespace
+
+std::vector<std::uint64_t> live_bytes(std::span<const BufferLife> buffers) {
   std::int32_t steps = 0;
   for (const BufferLife& buffer : buffers) steps = std::max(steps, buffer.last + 1);
   std::vector<std::int64_t> change(static_cast<std::size_t>(steps) + 1, 0);
@@ -46,23 +48,19 @@ std::uint64_t largest_live_sum(std::span<const BufferLife> buffers) {
     change[static_cast<std::size_t>(buffer.first)] += bytes;
     change[static_cast<std::size_t>(buffer.last) + 1] -= bytes;
   }
-  std::int64_t live = 0;
-  std::int64_t peak = 0;
-  for (std::int64_t delta : change) {
-    live += delta;
-    peak = std::max(peak, live);
-  }
-  return static_cast<std::uint64_t>(peak);
+  std::vector<std::uint64_t> live;
+  live.reserve(change.size());
+  std::int64_t sum = 0;
+  for (std::int64_t delta : change) live.push_back(static_cast<std::uint64_t>(sum += delta));
+  return live;
 }
-
-}  // namespace
 
 ArenaLayout plan_arena(std::span<const BufferLife> buffers) {
   std::vector<std::size_t> order(buffers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto length = [&](std::size_t index) { return buffers[index].last - buffers[index].first; };
 
-  const std::uint64_t lower_bound = largest_live_sum(buffers);
+  const std::uint64_t lower_bound = std::ranges::max(live_bytes(buffers));
   ArenaLayout best;
   bool have_best = false;
   const auto attempt = [&] {

@@ -28,6 +28,9 @@ struct ArenaLayout {
   std::uint64_t lower_bound = 0;       ///< no layout can be smaller
 };
 
+/// The sum of the buffers alive at each step.
+[[nodiscard]] std::vector<std::uint64_t> live_bytes(std::span<const BufferLife> buffers);
+
 /// Buffers whose lives overlap get disjoint ranges. Zero-sized buffers get offset 0.
 [[nodiscard]] ArenaLayout plan_arena(std::span<const BufferLife> buffers);
 

@@ -21,6 +21,35 @@ bool usable_weight(Rewriter& rewriter, ValueId id) {
          stored.storage.element == stored.type;
 }
 
+/// A Pad that only adds zeros around images and that nobody else reads is part of the window of the
+/// convolution after it, which then needs no padded copy. Returns the image before the Pad.
+std::optional<ValueId> absorb_padding(Rewriter& rewriter, ValueId x, ImageWindow& window) {
+  const auto twin = rewriter.only_twin(x);
+  if (!twin || rewriter.readers(x) != 1) return std::nullopt;
+  ProgramNode* pad = rewriter.maker(*twin);
+  if (pad == nullptr || !is_op(*pad, "Pad")) return std::nullopt;
+  const auto mode = pad->definition->attributes.find("mode");
+  if (mode != pad->definition->attributes.end() && pad->definition->text("mode") != "constant") {
+    return std::nullopt;
+  }
+  if (pad->inputs.size() > 2 && pad->inputs[2] != no_value) {
+    const auto value = rewriter.floats(pad->inputs[2]);
+    if (!value || value->size() != 1 || value->front() != 0.0F) return std::nullopt;
+  }
+  const auto pads = known_value(rewriter.program(), pad->inputs[1]);
+  if (!pads || pads->type != ElementType::i64 || pads->elements() != 8) return std::nullopt;
+  const auto list = pads->span<std::int64_t>();  // channels-last: N, H, W, C at both ends
+  if (std::ranges::any_of(list, [](std::int64_t pad_size) { return pad_size < 0; }) ||
+      list[0] != 0 || list[3] != 0 || list[4] != 0 || list[7] != 0) {
+    return std::nullopt;
+  }
+  window.pad_top += list[1];
+  window.pad_left += list[2];
+  const ValueId before = pad->inputs[0];
+  Rewriter::erase(*pad);
+  return before;
+}
+
 bool lower_convolution(Rewriter& rewriter, const ProgramNode& node) {
   const ValueId x = node.inputs[0];
   const ValueId w = node.inputs[1];
@@ -52,6 +81,9 @@ bool lower_convolution(Rewriter& rewriter, const ProgramNode& node) {
     if (!known) return false;
     bias = *known;
   }
+  const auto view = weight.weight->reshaped({filter[0], filter[1], filter[2] * filter[3]});
+  if (!view) return false;
+  const auto unpadded = absorb_padding(rewriter, x, window);
   std::shared_ptr<KernelNode> kernel;
   if (depthwise) {
     auto made = std::make_shared<DepthwiseNode>();
@@ -73,9 +105,7 @@ bool lower_convolution(Rewriter& rewriter, const ProgramNode& node) {
     made->name = "Conv";
     kernel = std::move(made);
   }
-  const auto view = weight.weight->reshaped({filter[0], filter[1], filter[2] * filter[3]});
-  if (!view) return false;
-  const ValueId twin = rewriter.channels_last(x);
+  const ValueId twin = unpadded ? *unpadded : rewriter.channels_last(x);
   const ValueId result = rewriter.add_twin(node.outputs[0]);
   const ValueId packed = rewriter.add_weight(weight, *view);
   rewriter.emit({node.definition, nullptr, std::move(kernel), {twin, packed}, {result}});

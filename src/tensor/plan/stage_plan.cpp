@@ -50,24 +50,30 @@ struct Buffer {
 
 class StagePlanner {
  public:
-  StagePlanner(Program& program, const StageOptions& options)
+  StagePlanner(Program& program, const StripFacts& facts, const StageOptions& options)
       : program_(program),
         options_(options),
         buffer_of_(program.values.size(), none),
-        place_of_(program.values.size()) {}
+        place_of_(program.values.size()) {
+    for (const StripGroup& group : options.strips) {
+      auto walk = StripWalk::of(program, facts, group);
+      if (!walk) {
+        fail_internal(fmt::format("nodes {} to {} cannot be computed in strips", group.first,
+                                  group.last));
+      }
+      std::vector<std::int64_t> rings = ring_rows(program, *walk);
+      groups_.push_back({std::move(*walk), std::move(rings), none});
+    }
+  }
+
+  std::vector<std::uint64_t> estimate() {
+    estimating_ = true;
+    add_steps();
+    return live_bytes(lives());
+  }
 
   StagePlan plan() {
-    last_use_.assign(program_.values.size(), -1);
-    for (std::size_t step = 0; step < program_.nodes.size(); ++step) {
-      for (ValueId id : program_.nodes[step].inputs) {
-        if (id != no_value) last_use_[id] = static_cast<std::int32_t>(step);
-      }
-    }
-    const auto end = static_cast<std::int32_t>(program_.nodes.size());
-    for (ValueId id : program_.live_out) last_use_[id] = end;
-    for (std::size_t step = 0; step < program_.nodes.size(); ++step) {
-      add_step(static_cast<std::uint32_t>(step));
-    }
+    add_steps();
     place_in_arena();
     for (const WeightUse& weight : plan_.weights) plan_.weight_bytes += weight.encoding.bytes;
     for (ValueId id : program_.live_out) plan_.live_out.emplace(id, resolved(place_of_[id]));
@@ -76,6 +82,50 @@ class StagePlanner {
 
  private:
   static constexpr std::uint32_t none = UINT32_MAX;
+
+  struct Group {
+    StripWalk walk;
+    std::vector<std::int64_t> rings;
+    std::uint32_t scratch_buffer;  ///< the steps take turns
+  };
+
+  /// The group that the node belongs to. Nodes are asked for in order.
+  Group* group_of(std::uint32_t node) {
+    while (next_group_ < groups_.size() && groups_[next_group_].walk.group().last <= node) {
+      ++next_group_;
+    }
+    if (next_group_ == groups_.size()) return nullptr;
+    Group& group = groups_[next_group_];
+    return node >= group.walk.group().first ? &group : nullptr;
+  }
+
+  /// All nodes of a group run at the same time, as far as lives are concerned.
+  std::int32_t time_of(std::uint32_t node) {
+    const Group* group = group_of(node);
+    return static_cast<std::int32_t>(group == nullptr ? node : group->walk.group().first);
+  }
+
+  void add_steps() {
+    last_use_.assign(program_.values.size(), -1);
+    const auto count = static_cast<std::uint32_t>(program_.nodes.size());
+    for (std::uint32_t node = 0; node < count; ++node) {
+      const std::int32_t time = time_of(node);
+      for (ValueId id : program_.nodes[node].inputs) {
+        if (id != no_value) last_use_[id] = time;
+      }
+    }
+    for (ValueId id : program_.live_out) last_use_[id] = static_cast<std::int32_t>(count);
+    next_group_ = 0;
+    for (std::uint32_t node = 0; node < count; ++node) {
+      Group* group = group_of(node);
+      if (group != nullptr && group->walk.group().first == node && !estimating_) {
+        const auto first = static_cast<std::uint32_t>(plan_.steps.size());
+        plan_.groups.push_back(
+            {first, first + group->walk.group().last - group->walk.group().first, group->walk});
+      }
+      add_step(node);
+    }
+  }
 
   Place external(ValueId id) {
     auto& externals = plan_.externals;
@@ -102,6 +152,7 @@ class StagePlanner {
     const ValueId id = node.inputs[index];
     if (id == no_value) return {};
     ProgramValue& value = program_.values[id];
+    if (estimating_ && value.kind != ValueKind::activation) return {};
     switch (value.kind) {
       case ValueKind::constant:
         return {Place::Kind::constant, 0, 0, value.constant->data()};
@@ -132,6 +183,7 @@ class StagePlanner {
     fail_internal(fmt::format("{}: value '{}' has no place", node.label(), value.name));
   }
 
+  /// Whether a result may be computed over the value: nobody reads it later.
   bool may_share(ValueId id, std::int32_t step) const {
     const std::uint32_t buffer = buffer_of_[id];
     return program_.values[id].kind == ValueKind::activation && buffer != none &&
@@ -140,7 +192,8 @@ class StagePlanner {
 
   void add_step(std::uint32_t step_number) {
     const ProgramNode& node = program_.nodes[step_number];
-    const auto step = static_cast<std::int32_t>(step_number);
+    Group* group = group_of(step_number);
+    const std::int32_t step = time_of(step_number);
     PlannedStep planned;
     planned.node = step_number;
     if (is_view(node)) {
@@ -166,8 +219,15 @@ class StagePlanner {
         planned.outputs.emplace_back();
         continue;
       }
-      const std::uint64_t bytes = value_bytes(program_.values[id]);
+      std::uint64_t bytes = value_bytes(program_.values[id]);
       planned.output_bytes += bytes;
+      std::int64_t ring = 0;
+      if (group != nullptr) {
+        ring = group->rings[step_number - group->walk.group().first];
+        const Shape& shape = program_.values[id].type.shape;
+        if (ring != 0) bytes = bytes / static_cast<std::uint64_t>(shape[0] * shape[1]) *
+                               static_cast<std::uint64_t>(ring);
+      }
       const std::int32_t last = std::max(last_use_[id], step);
       const bool is_external =
           std::ranges::find(options_.external_outputs, id) != options_.external_outputs.end();
@@ -178,7 +238,7 @@ class StagePlanner {
         planned.outputs.push_back(place_of_[id]);
         continue;
       }
-      if (index == 0 && in_place >= 0 && static_cast<std::size_t>(in_place) < node.inputs.size()) {
+      if (group == nullptr && index == 0 && in_place >= 0 && static_cast<std::size_t>(in_place) < node.inputs.size()) {
         const ValueId source = node.inputs[static_cast<std::size_t>(in_place)];
         if (source != no_value && may_share(source, step) &&
             buffers_[buffer_of_[source]].bytes == bytes && bytes != 0 &&
@@ -193,7 +253,7 @@ class StagePlanner {
       buffers_.push_back({bytes, step, last, false});
       buffer_of_[id] = static_cast<std::uint32_t>(buffers_.size() - 1);
       // The buffer's number stands for its offset until the arena is laid out.
-      place_of_[id] = {Place::Kind::arena, buffers_.size() - 1, 0, nullptr};
+      place_of_[id] = {Place::Kind::arena, buffers_.size() - 1, 0, nullptr, ring};
       planned.outputs.push_back(place_of_[id]);
     }
     if (node.kernel != nullptr) {
@@ -201,18 +261,29 @@ class StagePlanner {
     } else if (node.op->scratch != nullptr) {
       planned.scratch_bytes = node.op->scratch(SizedContext(program_, node));
     }
-    buffers_.push_back({planned.scratch_bytes, step, step, false});
-    planned.scratch_offset = buffers_.size() - 1;
+    if (group != nullptr && group->scratch_buffer != none) {
+      Buffer& shared = buffers_[group->scratch_buffer];
+      shared.bytes = std::max(shared.bytes, planned.scratch_bytes);
+      planned.scratch_offset = group->scratch_buffer;
+    } else {
+      buffers_.push_back({planned.scratch_bytes, step, step, false});
+      planned.scratch_offset = buffers_.size() - 1;
+      if (group != nullptr) group->scratch_buffer = static_cast<std::uint32_t>(buffers_.size() - 1);
+    }
     plan_.steps.push_back(std::move(planned));
   }
 
-  void place_in_arena() {
+  [[nodiscard]] std::vector<BufferLife> lives() const {
     std::vector<BufferLife> lives;
     lives.reserve(buffers_.size());
     for (const Buffer& buffer : buffers_) {
       lives.push_back({buffer.external ? 0 : buffer.bytes, buffer.first, buffer.last});
     }
-    layout_ = plan_arena(lives);
+    return lives;
+  }
+
+  void place_in_arena() {
+    layout_ = plan_arena(lives());
     plan_.arena_bytes = layout_.bytes;
     plan_.arena_lower_bound = layout_.lower_bound;
     for (PlannedStep& step : plan_.steps) {
@@ -234,6 +305,9 @@ class StagePlanner {
   std::vector<std::uint32_t> buffer_of_;
   std::vector<Place> place_of_;
   std::vector<std::int32_t> last_use_;
+  std::vector<Group> groups_;
+  std::size_t next_group_ = 0;
+  bool estimating_ = false;  ///< only lives are of interest
   ArenaLayout layout_;
 };
 
@@ -247,8 +321,14 @@ Encoding plain_encoding(const TensorType& type) {
   return encoding;
 }
 
+std::vector<std::uint64_t> estimate_stage(Program& program, const StripFacts& facts,
+                                          const StageOptions& options) {
+  return StagePlanner(program, facts, options).estimate();
+}
+
 StagePlan plan_stage(Program& program, const StageOptions& options) {
-  return StagePlanner(program, options).plan();
+  const StripFacts facts = options.strips.empty() ? StripFacts{} : strip_facts(program);
+  return StagePlanner(program, facts, options).plan();
 }
 
 }  // namespace plimsoll::tensor

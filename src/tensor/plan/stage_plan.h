@@ -11,6 +11,7 @@
 #include "tensor/encode/encoding.h"
 #include "tensor/graph/program.h"
 #include "tensor/plan/arena.h"
+#include "tensor/plan/strips.h"
 
 namespace plimsoll::tensor {
 
@@ -27,6 +28,7 @@ struct Place {
   std::uint64_t offset = 0;
   std::uint32_t index = 0;
   const std::byte* memory = nullptr;
+  std::int64_t ring_rows = 0;  ///< of results within a strip group that are not kept whole
 };
 
 struct WeightUse {
@@ -45,8 +47,16 @@ struct PlannedStep {
   std::uint64_t output_bytes = 0;
 };
 
+/// Steps [first, last) that are computed in strips of rows. All nodes of the group have a step.
+struct PlannedGroup {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+  StripWalk walk;
+};
+
 struct StagePlan {
   std::vector<PlannedStep> steps;
+  std::vector<PlannedGroup> groups;  ///< in order
   std::vector<WeightUse> weights;
   /// Values that the caller gives memory for, in order of Place::index: inputs that are read, and
   /// outputs that were asked to be external.
@@ -60,7 +70,13 @@ struct StagePlan {
 struct StageOptions {
   int threads = 1;
   std::vector<ValueId> external_outputs;
+  std::vector<StripGroup> strips;  ///< disjoint, in order; each can be computed in strips
 };
+
+/// Bytes of activations and scratch that are alive at each node: what plan_stage would lay out, at
+/// best. Costs much less than a plan.
+[[nodiscard]] std::vector<std::uint64_t> estimate_stage(Program& program, const StripFacts& facts,
+                                                        const StageOptions& options);
 
 /// Places every value of `program`. Reads program.values' constants (small weights included).
 [[nodiscard]] StagePlan plan_stage(Program& program, const StageOptions& options);

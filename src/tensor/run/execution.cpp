@@ -7,7 +7,9 @@
 #include <cstring>
 
 #include "plimsoll/error.h"
-#include "tensor/plan/kernel_node.h"
+#include "tensor/plan/strip_search.h"
+#include "tensor/plan/unused_nodes.h"
+#include "tensor/run/strip_run.h"
 
 namespace plimsoll::tensor {
 namespace {
@@ -15,33 +17,6 @@ namespace {
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
-
-/// One step's operands for a graph operator.
-class StepContext : public RunContext {
- public:
-  StepContext(const Node& node, std::span<const KernelOperand> inputs,
-              std::span<const KernelOperand> outputs, std::span<std::byte> scratch,
-              kernels::ThreadPool& threads)
-      : node_(node), inputs_(inputs), outputs_(outputs), scratch_(scratch), threads_(threads) {}
-  [[nodiscard]] const Node& node() const override { return node_; }
-  [[nodiscard]] ConstTensorView input(std::size_t index) const override {
-    const KernelOperand& operand = inputs_[index];
-    return {operand.type.element, operand.type.shape, operand.data};
-  }
-  [[nodiscard]] TensorView output(std::size_t index) const override {
-    const KernelOperand& operand = outputs_[index];
-    return {operand.type.element, operand.type.shape, operand.data};
-  }
-  [[nodiscard]] std::span<std::byte> scratch() const override { return scratch_; }
-  [[nodiscard]] kernels::ThreadPool& threads() const override { return threads_; }
-
- private:
-  const Node& node_;
-  std::span<const KernelOperand> inputs_;
-  std::span<const KernelOperand> outputs_;
-  std::span<std::byte> scratch_;
-  kernels::ThreadPool& threads_;
-};
 
 std::size_t type_bytes(const TensorType& type) {
   return static_cast<std::size_t>(type.shape.elements()) * element_size(type.element);
@@ -158,6 +133,7 @@ const StagePlan& Execution::plan_first_stage() {
   }
   Program& program = instance_->advance();
   if (services_.transform) services_.transform(program);
+  remove_unused_nodes(program);
   StageOptions options;
   options.threads = services_.threads->threads();
   if (instance_->complete()) {
@@ -168,6 +144,9 @@ const StagePlan& Execution::plan_first_stage() {
         options.external_outputs.push_back(outputs[index]);
       }
     }
+  }
+  if (services_.activation_target_bytes) {
+    options.strips = choose_strips(program, options, *services_.activation_target_bytes);
   }
   auto stage = std::make_unique<Stage>();
   stage->plan = plan_stage(program, options);
@@ -235,11 +214,17 @@ std::expected<void, Refusal> Execution::run() {
       const std::string before = instance_->waiting_for();
       Program& program = instance_->advance();
       if (services_.transform) services_.transform(program);
+      remove_unused_nodes(program);
       if (!progressed && program.nodes.empty() && !instance_->complete()) {
         fail_internal("the model cannot go on: " + before);
       }
       later = std::make_unique<Stage>();
-      later->plan = plan_stage(program, {services_.threads->threads(), {}});
+      StageOptions options;
+      options.threads = services_.threads->threads();
+      if (services_.activation_target_bytes) {
+        options.strips = choose_strips(program, options, *services_.activation_target_bytes);
+      }
+      later->plan = plan_stage(program, options);
       if (!last && stage == first_.get()) first_->arena.reset();
       stage = later.get();
     }
@@ -312,67 +297,76 @@ void Execution::run_steps(Stage& stage) {
   std::vector<std::byte*> externals;
   externals.reserve(stage.plan.externals.size());
   for (ValueId id : stage.plan.externals) externals.push_back(external_memory(id));
-  const auto operand = [&](const Place& place, ValueId id) {
-    KernelOperand result;
-    if (id == no_value) return result;
-    result.type = program.values[id].type;
-    switch (place.kind) {
-      case Place::Kind::none:
-        break;
-      case Place::Kind::arena:
-        result.data = stage.arena.data() + place.offset;
-        break;
-      case Place::Kind::external:
-        result.data = externals[place.index];
-        break;
-      case Place::Kind::constant:
-        result.data = const_cast<std::byte*>(place.memory);  // NOLINT: inputs are only read
-        break;
-      case Place::Kind::weight:
-        result.data = const_cast<std::byte*>(stage.weights[place.index]->data());  // NOLINT
-        break;
-    }
-    return result;
-  };
-  std::vector<KernelOperand> inputs;
-  std::vector<KernelOperand> outputs;
+  const StageMemory memory{program, stage.arena.data(), externals, stage.weights};
   const double origin = now_seconds();
-  std::size_t done = 0;
-  for (const PlannedStep& step : stage.plan.steps) {
+  const std::size_t count = stage.plan.steps.size();
+  auto group = stage.plan.groups.begin();
+  for (std::size_t number = 0; number < count;) {
     check_cancelled();
-    const ProgramNode& node = program.nodes[step.node];
-    inputs.clear();
-    outputs.clear();
-    for (std::size_t index = 0; index < step.inputs.size(); ++index) {
-      inputs.push_back(operand(step.inputs[index], node.inputs[index]));
-    }
-    for (std::size_t index = 0; index < step.outputs.size(); ++index) {
-      outputs.push_back(operand(step.outputs[index], node.outputs[index]));
-    }
-    const std::span<std::byte> scratch(stage.arena.data() + step.scratch_offset,
-                                       step.scratch_bytes);
-    const double begin = profiling_ ? now_seconds() : 0;
-    try {
-      if (node.kernel != nullptr) {
-        node.kernel->run({inputs, outputs, scratch, *services_.threads});
-      } else {
-        StepContext context(*node.definition, inputs, outputs, scratch, *services_.threads);
-        node.op->run(context);
-      }
-    } catch (Error& error) {
-      error.add_context(node.label());
-      throw;
+    if (group != stage.plan.groups.end() && group->first == number) {
+      run_group(memory, stage.plan, *group, origin);
+      number = group->last;
+      ++group;
+    } else {
+      run_step(memory, stage.plan.steps[number], origin);
+      ++number;
     }
     services_.budget->sample();
-    if (profiling_) {
-      profile_.push_back({node.label(), node.kernel ? node.kernel->name : node.definition->op_type,
-                          begin - origin, now_seconds() - begin, step.output_bytes});
-    }
-    ++done;
     if (services_.progress) {
-      services_.progress("run",
-                         static_cast<double>(done) / static_cast<double>(stage.plan.steps.size()));
+      services_.progress("run", static_cast<double>(number) / static_cast<double>(count));
     }
+  }
+}
+
+void Execution::run_step(const StageMemory& memory, const PlannedStep& step, double origin) {
+  const ProgramNode& node = memory.program.nodes[step.node];
+  std::vector<KernelOperand> inputs;
+  std::vector<KernelOperand> outputs;
+  for (std::size_t index = 0; index < step.inputs.size(); ++index) {
+    inputs.push_back(memory.operand(step.inputs[index], node.inputs[index]));
+  }
+  for (std::size_t index = 0; index < step.outputs.size(); ++index) {
+    outputs.push_back(memory.operand(step.outputs[index], node.outputs[index]));
+  }
+  const std::span<std::byte> scratch(memory.arena + step.scratch_offset, step.scratch_bytes);
+  const double begin = profiling_ ? now_seconds() : 0;
+  try {
+    if (node.kernel != nullptr) {
+      node.kernel->run({inputs, outputs, scratch, *services_.threads});
+    } else {
+      StepContext context(*node.definition, inputs, outputs, scratch, *services_.threads);
+      node.op->run(context);
+    }
+  } catch (Error& error) {
+    error.add_context(node.label());
+    throw;
+  }
+  if (profiling_) add_profile(node, step, begin - origin, now_seconds() - begin);
+}
+
+void Execution::add_profile(const ProgramNode& node, const PlannedStep& step, double begin,
+                            double seconds) {
+  profile_.push_back({node.label(), node.kernel ? node.kernel->name : node.definition->op_type,
+                      begin, seconds, step.output_bytes});
+}
+
+void Execution::run_group(const StageMemory& memory, const StagePlan& plan,
+                          const PlannedGroup& group, double origin) {
+  const double begin = profiling_ ? now_seconds() : 0;
+  std::vector<double> seconds(group.last - group.first, 0);
+  StripHooks hooks;
+  hooks.before_round = [this] { check_cancelled(); };
+  if (profiling_) {
+    hooks.timed = [&seconds](std::size_t step, double took) { seconds[step] += took; };
+  }
+  run_strips(memory, plan, group, *services_.threads, hooks);
+  if (!profiling_) return;
+  // The steps took turns; in the picture each has its sum, one after the other.
+  double at = begin - origin;
+  for (std::size_t step = 0; step < seconds.size(); ++step) {
+    const PlannedStep& planned = plan.steps[group.first + step];
+    add_profile(memory.program.nodes[planned.node], planned, at, seconds[step]);
+    at += seconds[step];
   }
 }
 

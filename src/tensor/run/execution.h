@@ -19,6 +19,7 @@
 #include "tensor/graph/specialize.h"
 #include "tensor/operators/dynamic.h"
 #include "tensor/plan/stage_plan.h"
+#include "tensor/run/operands.h"
 
 namespace plimsoll::tensor {
 
@@ -34,6 +35,8 @@ struct ExecutionServices {
   std::uint64_t window_bytes = 1 << 20;  ///< staging for encoding
   std::function<bool()> cancelled;       ///< asked before every step; may be empty
   std::function<void(std::string_view phase, double fraction)> progress;
+  /// Activations that need more are computed in strips of rows, as far as that helps; nothing: never.
+  std::optional<std::uint64_t> activation_target_bytes;
   Transform transform;                                      ///< may be empty
   std::function<void(std::string_view phase)> begin_phase;  ///< may be empty
 };
@@ -96,6 +99,10 @@ class Execution {
   [[nodiscard]] std::expected<void, Refusal> load(Stage& stage);
   [[nodiscard]] std::expected<void, Refusal> run_stage(Stage& stage, bool last);
   void run_steps(Stage& stage);
+  void run_step(const StageMemory& memory, const PlannedStep& step, double origin);
+  void run_group(const StageMemory& memory, const StagePlan& plan, const PlannedGroup& group,
+                 double origin);
+  void add_profile(const ProgramNode& node, const PlannedStep& step, double begin, double seconds);
   void run_dynamic(const ProgramNode& node);
   void keep(ValueId id, std::shared_ptr<const OwnedTensor> tensor);
   void store(ValueId id, DynamicValue value);
