@@ -131,8 +131,7 @@ struct ResizeNode : RowWiseNode {
     for (std::int64_t y = output.begin; y < output.end; ++y) {
       const ResizeTaps& row = rows[static_cast<std::size_t>(y)];
       needed.begin = std::min(needed.begin, row.first);
-      needed.end =
-          std::max(needed.end, row.first + static_cast<std::int64_t>(row.weights.size()));
+      needed.end = std::max(needed.end, row.first + static_cast<std::int64_t>(row.weights.size()));
     }
     return needed;
   }

@@ -28,10 +28,7 @@ std::optional<ValueId> absorb_padding(Rewriter& rewriter, ValueId x, ImageWindow
   if (!twin || rewriter.readers(x) != 1) return std::nullopt;
   ProgramNode* pad = rewriter.maker(*twin);
   if (pad == nullptr || !is_op(*pad, "Pad")) return std::nullopt;
-  const auto mode = pad->definition->attributes.find("mode");
-  if (mode != pad->definition->attributes.end() && pad->definition->text("mode") != "constant") {
-    return std::nullopt;
-  }
+  if (pad->definition->text("mode", "constant") != "constant") return std::nullopt;
   if (pad->inputs.size() > 2 && pad->inputs[2] != no_value) {
     const auto value = rewriter.floats(pad->inputs[2]);
     if (!value || value->size() != 1 || value->front() != 0.0F) return std::nullopt;

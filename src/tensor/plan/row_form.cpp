@@ -11,10 +11,10 @@ namespace {
 /// One element of the output depends on the elements at its place alone (with broadcasting).
 bool is_elementwise(std::string_view op) {
   static constexpr std::string_view names[] = {
-      "Abs",  "Add",      "Cast",      "Ceil",        "Clip",  "Div",   "Elu",       "Equal",
-      "Erf",  "Exp",      "Floor",     "Gelu",        "Greater", "HardSigmoid", "HardSwish",
-      "LeakyRelu", "Less", "Log",      "Max",         "Min",   "Mul",   "Neg",       "Pow",
-      "Relu", "Round",    "Sigmoid",   "Softplus",    "Sqrt",  "Sub",   "Tanh",      "Where"};
+      "Abs",   "Add",     "Cast",     "Ceil", "Clip",    "Div",         "Elu",       "Equal",
+      "Erf",   "Exp",     "Floor",    "Gelu", "Greater", "HardSigmoid", "HardSwish", "LeakyRelu",
+      "Less",  "Log",     "Max",      "Min",  "Mul",     "Neg",         "Pow",       "Relu",
+      "Round", "Sigmoid", "Softplus", "Sqrt", "Sub",     "Tanh",        "Where"};
   return std::ranges::find(names, op) != std::end(names);
 }
 

@@ -58,8 +58,8 @@ class StagePlanner {
     for (const StripGroup& group : options.strips) {
       auto walk = StripWalk::of(program, facts, group);
       if (!walk) {
-        fail_internal(fmt::format("nodes {} to {} cannot be computed in strips", group.first,
-                                  group.last));
+        fail_internal(
+            fmt::format("nodes {} to {} cannot be computed in strips", group.first, group.last));
       }
       std::vector<std::int64_t> rings = ring_rows(program, *walk);
       groups_.push_back({std::move(*walk), std::move(rings), none});
@@ -70,6 +70,12 @@ class StagePlanner {
     estimating_ = true;
     add_steps();
     return live_bytes(lives());
+  }
+
+  std::uint64_t arena_bytes() {
+    estimating_ = true;
+    add_steps();
+    return plan_arena(lives()).bytes;
   }
 
   StagePlan plan() {
@@ -225,8 +231,9 @@ class StagePlanner {
       if (group != nullptr) {
         ring = group->rings[step_number - group->walk.group().first];
         const Shape& shape = program_.values[id].type.shape;
-        if (ring != 0) bytes = bytes / static_cast<std::uint64_t>(shape[0] * shape[1]) *
-                               static_cast<std::uint64_t>(ring);
+        if (ring != 0)
+          bytes = bytes / static_cast<std::uint64_t>(shape[0] * shape[1]) *
+                  static_cast<std::uint64_t>(ring);
       }
       const std::int32_t last = std::max(last_use_[id], step);
       const bool is_external =
@@ -238,7 +245,8 @@ class StagePlanner {
         planned.outputs.push_back(place_of_[id]);
         continue;
       }
-      if (group == nullptr && index == 0 && in_place >= 0 && static_cast<std::size_t>(in_place) < node.inputs.size()) {
+      if (group == nullptr && index == 0 && in_place >= 0 &&
+          static_cast<std::size_t>(in_place) < node.inputs.size()) {
         const ValueId source = node.inputs[static_cast<std::size_t>(in_place)];
         if (source != no_value && may_share(source, step) &&
             buffers_[buffer_of_[source]].bytes == bytes && bytes != 0 &&
@@ -324,6 +332,11 @@ Encoding plain_encoding(const TensorType& type) {
 std::vector<std::uint64_t> estimate_stage(Program& program, const StripFacts& facts,
                                           const StageOptions& options) {
   return StagePlanner(program, facts, options).estimate();
+}
+
+std::uint64_t stage_arena_bytes(Program& program, const StripFacts& facts,
+                                const StageOptions& options) {
+  return StagePlanner(program, facts, options).arena_bytes();
 }
 
 StagePlan plan_stage(Program& program, const StageOptions& options) {

@@ -78,6 +78,10 @@ struct StageOptions {
 [[nodiscard]] std::vector<std::uint64_t> estimate_stage(Program& program, const StripFacts& facts,
                                                         const StageOptions& options);
 
+/// Bytes of the arena that plan_stage would lay out.
+[[nodiscard]] std::uint64_t stage_arena_bytes(Program& program, const StripFacts& facts,
+                                              const StageOptions& options);
+
 /// Places every value of `program`. Reads program.values' constants (small weights included).
 [[nodiscard]] StagePlan plan_stage(Program& program, const StageOptions& options);
 

@@ -7,14 +7,13 @@
 namespace plimsoll::tensor {
 namespace {
 
-/// Heights that are tried, in rows of the tallest result of a group. Measured on mlsd_512x512_large
-/// (256 columns at its peak): 8 rows and more cost no time against whole images, one row 4 %.
+/// Heights that are tried, in rows of the tallest result of a group.
 constexpr std::int64_t heights[] = {32, 16, 8, 4, 2, 1};
 /// The height that groups are looked for with.
 constexpr std::int64_t search_height = 4;
-/// A group is grown from the peak outwards in steps of these sizes; ends are then moved node by
-/// node. Trying every pair of ends costs a second on models of 300 nodes and wins under 1 %.
-constexpr int most_ends = 10;
+/// A group is grown from the peak outwards: this many distances are tried at either end, which are
+/// then moved node by node.
+constexpr std::size_t most_ends = 10;
 constexpr int most_groups = 24;
 
 /// How good a choice is: its peak, then how much there is elsewhere near the peak, so that one of
@@ -32,11 +31,11 @@ class Search {
     options_.strips.clear();
   }
 
-  std::vector<StripGroup> run(std::uint64_t target) {
+  std::vector<StripGroup> run(const StripTarget& target) {
     best_ = score_of({});
     scale_ = static_cast<double>(std::max<std::uint64_t>(best_.peak, 1));
     best_ = score_of({});
-    for (int round = 0; round < most_groups && best_.peak > target; ++round) {
+    for (int round = 0; round < most_groups && best_.peak > target.bytes; ++round) {
       if (!improve()) break;
     }
     fit_heights(target);
@@ -145,33 +144,38 @@ class Search {
     }
   }
 
-  /// The tallest strips that keep to the target, or that cost no more than those searched with.
-  void fit_heights(std::uint64_t target) {
+  /// The tallest strips that keep to the target; where none does, the tallest of those that need
+  /// at most `slack` more than the least.
+  void fit_heights(const StripTarget& target) {
     if (groups_.empty()) return;
     const auto with_height = [&](std::int64_t rows) {
       std::vector<StripGroup> groups = groups_;
       for (StripGroup& group : groups) group.rows = rows;
       return groups;
     };
-    if (best_.peak <= target) {
-      for (std::int64_t rows : heights) {
-        if (score_of(with_height(rows)).peak <= target) {
-          groups_ = with_height(rows);
-          return;
-        }
-      }
+    // The arena may be larger than what is alive at once: from here on its real size counts.
+    const auto arena = [&](std::vector<StripGroup> groups) {
+      options_.strips = std::move(groups);
+      return stage_arena_bytes(program_, facts_, options_);
+    };
+    const std::uint64_t without = arena({});
+    std::uint64_t bytes[std::size(heights)];
+    std::uint64_t least = without;
+    for (std::size_t index = 0; index < std::size(heights); ++index) {
+      bytes[index] = arena(with_height(heights[index]));
+      least = std::min(least, bytes[index]);
+    }
+    const auto slack = static_cast<std::uint64_t>(static_cast<double>(least) * target.slack);
+    const std::uint64_t most = std::max(target.bytes, least + slack);
+    if (without <= most) {
+      groups_.clear();
       return;
     }
-    // Nothing keeps to it: the least, but no lower than what changes anything.
-    std::vector<StripGroup> least = groups_;
-    for (std::int64_t rows : heights) {
-      const Score score = score_of(with_height(rows));
-      if (score.peak >= best_.peak) continue;
-      best_ = score;
-      least = with_height(rows);
-      if (best_.peak <= target) break;
+    for (std::size_t index = 0; index < std::size(heights); ++index) {
+      if (bytes[index] > most) continue;
+      groups_ = with_height(heights[index]);
+      return;
     }
-    groups_ = std::move(least);
   }
 
   Program& program_;
@@ -191,8 +195,8 @@ class Search {
 }  // namespace
 
 std::vector<StripGroup> choose_strips(Program& program, const StageOptions& options,
-                                      std::uint64_t target_bytes) {
-  return Search(program, options).run(target_bytes);
+                                      const StripTarget& target) {
+  return Search(program, options).run(target);
 }
 
 }  // namespace plimsoll::tensor

@@ -10,9 +10,17 @@
 
 namespace plimsoll::tensor {
 
-/// Groups under which the activations need at most `target_bytes`, with strips as tall as that
-/// allows; where no groups do, those that need least. `options.strips` is not read.
+/// What the activations may need.
+struct StripTarget {
+  std::uint64_t bytes = 0;
+  /// Where not even the least keeps to `bytes`: this part more than the least is spent on taller
+  /// strips, which read the weights less often.
+  double slack = 0;
+};
+
+/// Groups under which the activations need at most `target.bytes`, with strips as tall as that
+/// allows; where no groups do, those that need least, or little more. `options.strips` is not read.
 [[nodiscard]] std::vector<StripGroup> choose_strips(Program& program, const StageOptions& options,
-                                                    std::uint64_t target_bytes);
+                                                    const StripTarget& target);
 
 }  // namespace plimsoll::tensor

@@ -34,13 +34,13 @@ struct StripGroup {
 struct StripFacts {
   std::vector<bool> row_wise;                         ///< by node
   std::vector<std::vector<std::uint32_t>> consumers;  ///< of each node's result, by node
-  std::vector<bool> kept;      ///< by node: its result is read after the stage
+  std::vector<bool> kept;           ///< by node: its result is read after the stage
   std::vector<std::int32_t> maker;  ///< by value: the node that makes it; −1
 };
 [[nodiscard]] StripFacts strip_facts(const Program& program);
 
-/// The rounds of one group, one after the other. Rounds are worked out as they are asked for: a list
-/// of them would be larger than the rings of small images.
+/// The rounds of one group, one after the other. Rounds are worked out as they are asked for: a
+/// list of them would be larger than the rings of small images.
 class StripWalk {
  public:
   /// Nothing where the range cannot be computed in strips: a node is not row-wise, batches differ,

@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "plimsoll/error.h"
-#include "tensor/plan/strip_search.h"
 #include "tensor/plan/unused_nodes.h"
 #include "tensor/run/strip_run.h"
 
@@ -145,9 +144,7 @@ const StagePlan& Execution::plan_first_stage() {
       }
     }
   }
-  if (services_.activation_target_bytes) {
-    options.strips = choose_strips(program, options, *services_.activation_target_bytes);
-  }
+  if (services_.strips) options.strips = choose_strips(program, options, *services_.strips);
   auto stage = std::make_unique<Stage>();
   stage->plan = plan_stage(program, options);
   first_ = std::move(stage);
@@ -221,9 +218,7 @@ std::expected<void, Refusal> Execution::run() {
       later = std::make_unique<Stage>();
       StageOptions options;
       options.threads = services_.threads->threads();
-      if (services_.activation_target_bytes) {
-        options.strips = choose_strips(program, options, *services_.activation_target_bytes);
-      }
+      if (services_.strips) options.strips = choose_strips(program, options, *services_.strips);
       later->plan = plan_stage(program, options);
       if (!last && stage == first_.get()) first_->arena.reset();
       stage = later.get();

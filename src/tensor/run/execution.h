@@ -19,6 +19,7 @@
 #include "tensor/graph/specialize.h"
 #include "tensor/operators/dynamic.h"
 #include "tensor/plan/stage_plan.h"
+#include "tensor/plan/strip_search.h"
 #include "tensor/run/operands.h"
 
 namespace plimsoll::tensor {
@@ -35,8 +36,9 @@ struct ExecutionServices {
   std::uint64_t window_bytes = 1 << 20;  ///< staging for encoding
   std::function<bool()> cancelled;       ///< asked before every step; may be empty
   std::function<void(std::string_view phase, double fraction)> progress;
-  /// Activations that need more are computed in strips of rows, as far as that helps; nothing: never.
-  std::optional<std::uint64_t> activation_target_bytes;
+  /// Activations that need more are computed in strips of rows, as far as that helps; nothing:
+  /// never.
+  std::optional<StripTarget> strips;
   Transform transform;                                      ///< may be empty
   std::function<void(std::string_view phase)> begin_phase;  ///< may be empty
 };

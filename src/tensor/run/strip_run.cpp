@@ -83,8 +83,7 @@ class StripRun {
       const ProgramNode& entry = node(step);
       StepOperands& operands = operands_.emplace_back();
       for (std::size_t index = 0; index < entry.inputs.size(); ++index) {
-        KernelOperand operand =
-            memory_.operand(planned(step).inputs[index], entry.inputs[index]);
+        KernelOperand operand = memory_.operand(planned(step).inputs[index], entry.inputs[index]);
         const Shape& shape = operand.type.shape;
         const bool rows = entry.inputs[index] != no_value &&
                           input_rows(memory_.program, entry, index, {0, 1}).has_value();
