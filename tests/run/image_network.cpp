@@ -79,9 +79,9 @@ class Maker {
     const std::int64_t stride = image.height > 9 ? pick(1, 3) / 3 + 1 : 1;
     const std::int64_t reach = (kernel - 1) * dilation;
     const std::int64_t pad = pick(0, 1) == 0 || image.height <= reach ? reach / 2 : 0;
+    if (image.height + 2 * pad <= reach || image.width + 2 * pad <= reach) return relu();
     const std::int64_t height = (image.height + 2 * pad - reach - 1) / stride + 1;
     const std::int64_t width = (image.width + 2 * pad - reach - 1) / stride + 1;
-    if (height < 1 || width < 1) return relu();
     const std::int64_t channels = depthwise ? image.channels : pick(1, 24);
     const std::string name = fresh("v");
     NodeWriter node("Conv",

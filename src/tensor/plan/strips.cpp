@@ -89,7 +89,10 @@ std::vector<std::int64_t> ring_rows(const Program& program, StripWalk walk) {
   while (walk.next(program)) {
     for (std::size_t node = 0; node < rows.size(); ++node) {
       if (walk.whole(node)) continue;
-      const std::int64_t held = walk.ranges()[node].end - walk.oldest(program, node);
+      // What a round makes must fit whole, rows that nobody reads included: they are not made in
+      // order.
+      const RowRange& made = walk.ranges()[node];
+      const std::int64_t held = made.end - std::min(made.begin, walk.oldest(program, node));
       rows[node] = std::max({rows[node], held, std::int64_t{1}});
     }
   }
