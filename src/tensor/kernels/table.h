@@ -54,6 +54,16 @@ struct DepthwiseTask {
   Epilogue epilogue;
 };
 
+/// (x − mean)/√(variance + epsilon)·scale + shift over one row. The output may be the input.
+struct NormalizeTask {
+  const float* input = nullptr;
+  float* output = nullptr;
+  std::int64_t count = 0;        ///< at least 1
+  const float* scale = nullptr;  ///< per element; null: 1
+  const float* shift = nullptr;  ///< per element; null: 0
+  float epsilon = 0;
+};
+
 using IntegerTile = void (*)(const IntegerTileTask&);
 
 struct KernelTable {
@@ -63,6 +73,12 @@ struct KernelTable {
   void (*tile)(const TileTask&) = nullptr;
   void (*depthwise_row)(const DepthwiseTask&) = nullptr;
   IntegerTile integer_tile = nullptr;
+  /// e^(x − largest)/Σ over one row of at least 1 element; y may be x.
+  void (*softmax_row)(const float* x, float* y, std::int64_t count) = nullptr;
+  void (*normalize_row)(const NormalizeTask&) = nullptr;
+  /// sums[c] += Σ rows[r·stride + c] over `count` rows.
+  void (*add_rows)(const float* rows, std::int64_t stride, std::int64_t count, std::int64_t columns,
+                   float* sums) = nullptr;
   /// For benchmarks: `rounds` of as many independent fused operations as a tile has. Returns the
   /// floating-point operations done.
   double (*fma_limit)(std::int64_t rounds) = nullptr;

@@ -132,7 +132,7 @@ bool lower_image_operator(Rewriter& rewriter, const ProgramNode& node) {
   for (ValueId id : node.inputs) any = any || (id != no_value && rewriter.has_twin(id));
   if (!any) return false;
   const std::string& op = node.definition->op_type;
-  if (auto kernel = make_image_node(rewriter.program(), node)) {
+  if (auto kernel = make_image_node(rewriter.program(), node, rewriter.target())) {
     const ValueId input = rewriter.channels_last(node.inputs[0]);
     const ValueId twin = rewriter.add_twin(node.outputs[0]);
     rewriter.emit({node.definition, nullptr, std::move(kernel), {input}, {twin}});

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "tensor/kernels/table.h"
 #include "tensor/operators/resizing.h"
 #include "tensor/operators/spatial.h"
 
@@ -95,30 +96,41 @@ struct PoolNode : RowWiseNode {
   }
 };
 
+/// Sums of a fixed number of pixels each, then the sum of those: results do not depend on the
+/// threads, and rounding errors stay small however large the image.
 struct GlobalAverageNode : ImageNode {
+  kernels::Target target = kernels::Target::generic;
+  std::int64_t parts = 0;     ///< of one image
+  std::int64_t channels = 0;  ///< of all parts: [batch][parts][channels] floats of scratch
+  std::int64_t batch = 0;
+
+  [[nodiscard]] std::uint64_t scratch_bytes(int) const override {
+    return static_cast<std::uint64_t>(batch * parts * channels) * sizeof(float);
+  }
+
   void run(const KernelContext& context) const override {
+    const auto add_rows = kernels::kernel_table(target).add_rows;
     const KernelOperand& input = context.inputs[0];
-    const std::int64_t channels = input.type.shape[3];
-    const std::int64_t positions = input.type.shape[1] * input.type.shape[2];
-    // In parallel over channels, so that sums do not depend on the number of threads.
-    context.threads.parallel_for(
-        input.type.shape[0] * ((channels + 15) / 16), 1,
-        [&](std::int64_t begin, std::int64_t end, int) {
-          const std::int64_t blocks = (channels + 15) / 16;
-          for (std::int64_t block = begin; block < end; ++block) {
-            const std::int64_t n = block / blocks;
-            const std::int64_t first = block % blocks * 16;
-            const std::int64_t count = std::min<std::int64_t>(16, channels - first);
-            float sums[16] = {};
-            const float* from = pixel(input, n, 0, 0) + first;
-            for (std::int64_t p = 0; p < positions; ++p, from += channels) {
-              for (std::int64_t c = 0; c < count; ++c) sums[c] += from[c];
-            }
-            float* to = pixel_out(context.outputs[0], n, 0, 0) + first;
-            for (std::int64_t c = 0; c < count; ++c)
-              to[c] = sums[c] / static_cast<float>(positions);
-          }
-        });
+    const std::int64_t pixels = input.type.shape[1] * input.type.shape[2];
+    const std::int64_t share = (pixels + parts - 1) / parts;
+    auto* sums = reinterpret_cast<float*>(context.scratch.data());
+    context.threads.parallel_for(batch * parts, 1, [&](std::int64_t begin, std::int64_t end, int) {
+      for (std::int64_t part = begin; part < end; ++part) {
+        const std::int64_t first = part % parts * share;
+        const std::int64_t count = std::min(share, pixels - first);
+        float* own = sums + part * channels;
+        std::fill_n(own, channels, 0.0F);
+        if (count <= 0) continue;
+        add_rows(pixel(input, part / parts, 0, 0) + first * channels, channels, count, channels,
+                 own);
+      }
+    });
+    for (std::int64_t n = 0; n < batch; ++n) {
+      float* to = pixel_out(context.outputs[0], n, 0, 0);
+      std::fill_n(to, channels, 0.0F);
+      add_rows(sums + n * parts * channels, channels, parts, channels, to);
+      for (std::int64_t c = 0; c < channels; ++c) to[c] /= static_cast<float>(pixels);
+    }
   }
 };
 
@@ -166,7 +178,8 @@ struct ResizeNode : RowWiseNode {
 
 }  // namespace
 
-std::shared_ptr<KernelNode> make_image_node(Program& program, const ProgramNode& node) {
+std::shared_ptr<KernelNode> make_image_node(Program& program, const ProgramNode& node,
+                                            kernels::Target target) {
   const Node& definition = *node.definition;
   const TensorType& input = program.values[node.inputs[0]].type;
   if (input.element != ElementType::f32 || input.shape.rank() != 4 || input.shape.elements() == 0) {
@@ -185,7 +198,15 @@ std::shared_ptr<KernelNode> make_image_node(Program& program, const ProgramNode&
     return kernel;
   }
   if (op == "GlobalAveragePool") {
+    // Parts of some 64 pixels, and no more than 64 of them.
+    constexpr std::int64_t least_pixels = 64;
+    constexpr std::int64_t most_parts = 64;
     auto kernel = std::make_shared<GlobalAverageNode>();
+    kernel->target = target;
+    kernel->batch = input.shape[0];
+    kernel->channels = input.shape[1];
+    kernel->parts =
+        std::clamp<std::int64_t>(input.shape[2] * input.shape[3] / least_pixels, 1, most_parts);
     kernel->name = op;
     return kernel;
   }

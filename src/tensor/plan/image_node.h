@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "tensor/kernels/target.h"
 #include "tensor/plan/kernel_node.h"
 
 namespace plimsoll::tensor {
@@ -12,7 +13,7 @@ namespace plimsoll::tensor {
 /// A kernel for MaxPool, AveragePool, GlobalAveragePool and two-dimensional linear or nearest
 /// Resize of f32 images; null where the node is none of these or has options that these kernels
 /// lack.
-[[nodiscard]] std::shared_ptr<KernelNode> make_image_node(Program& program,
-                                                          const ProgramNode& node);
+[[nodiscard]] std::shared_ptr<KernelNode> make_image_node(Program& program, const ProgramNode& node,
+                                                          kernels::Target target);
 
 }  // namespace plimsoll::tensor

@@ -6,6 +6,7 @@
 #include "tensor/plan/operator_patterns.h"
 #include "tensor/plan/product_lowering.h"
 #include "tensor/plan/rewriter.h"
+#include "tensor/plan/row_node.h"
 
 namespace plimsoll::tensor {
 
@@ -14,9 +15,10 @@ void lower_program(Program& program, kernels::Target target) {
   Rewriter rewriter(program, target);
   for (ProgramNode& node : rewriter.take_nodes()) {
     const bool plain = node.kernel == nullptr && node.definition != nullptr;
-    if (plain && (fuse_into_epilogue(rewriter, node) || lower_product(rewriter, node) ||
-                  lower_activation_product(rewriter, node) ||
-                  fuse_output_transpose(rewriter, node) || lower_image_operator(rewriter, node))) {
+    if (plain &&
+        (fuse_into_epilogue(rewriter, node) || lower_product(rewriter, node) ||
+         lower_activation_product(rewriter, node) || fuse_output_transpose(rewriter, node) ||
+         lower_row_operator(rewriter, node) || lower_image_operator(rewriter, node))) {
       continue;
     }
     rewriter.emit_original(std::move(node));
