@@ -14,8 +14,8 @@ caught:
   %result = insertvalue %results poison, i64 %sum, 0
   ret %results %result
 }
-; expect catcher: movq %r12, -8(%rbp)
 ; expect catcher: movq %r14, -16(%rbp)
+; expect catcher: movq %r12, -8(%rbp)
 ; expect catcher: callq callee
 ; expect catcher: movq -16(%rbp), %rax
 ; expect catcher: movq -8(%rbp), %rcx
