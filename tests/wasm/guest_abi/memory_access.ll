@@ -33,5 +33,4 @@ define preserve_nonecc %results @exchange($PARAMETERS) #0 {
   %result = insertvalue %results poison, i64 %old, 0
   ret %results %result
 }
-; expect exchange: lock
-; expect exchange: cmpxchgq %rdi, (%rcx,%rdx)
+; expect exchange: lock cmpxchgq %r15, (%rcx,%rdx)
