@@ -44,7 +44,7 @@ using Progress = std::function<void(std::string_view phase, double fraction)>;
 
 struct EngineOptions {
   /// Absent: 0.8 × min(cgroup limit − its use, MemAvailable).
-  std::optional<std::uint64_t> memory_limit_bytes;
+  std::optional<std::uint64_t> memory_limit_bytes = std::nullopt;
   /// false: the limit covers what the Engine adds. true: the whole process, with what it already
   /// holds.
   bool limit_covers_process = false;
@@ -57,8 +57,8 @@ struct EngineOptions {
   Policy policy = Policy::favor_speed;
   /// Kernel target: "generic", "avx2", "avx512"; empty: the best this CPU has. Asking for one that
   /// the CPU lacks is an Error(usage).
-  std::string target;
-  Progress progress;
+  std::string target = {};
+  Progress progress = {};
 };
 
 /// A dimension of a declared input or output: a number, or −1 with a symbol that may be empty.

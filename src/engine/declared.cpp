@@ -7,6 +7,33 @@
 #include "plimsoll/error.h"
 
 namespace plimsoll {
+namespace {
+
+std::string shape_words(const std::vector<tensor::Dimension>& dimensions) {
+  if (dimensions.empty()) return "scalar";
+  std::string words;
+  for (const tensor::Dimension& dimension : dimensions) {
+    if (!words.empty()) words += "x";
+    if (dimension.value >= 0) {
+      words += std::to_string(dimension.value);
+    } else {
+      words += dimension.symbol.empty() ? "?" : dimension.symbol;
+    }
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string declared_words(const tensor::Value& value) {
+  if (!value.declared) return "the model does not say of what type it is";
+  const tensor::DeclaredType& declared = *value.declared;
+  std::string words =
+      declared.kind == tensor::DeclaredType::Kind::sequence ? "a sequence of " : std::string();
+  words += declared.element == ElementType::undefined ? "any type" : element_name(declared.element);
+  if (declared.dimensions) words += " " + shape_words(*declared.dimensions);
+  return words;
+}
 
 void check_declared(const tensor::Value& value, ElementType element, const Shape& shape) {
   if (!value.declared || value.declared->kind != tensor::DeclaredType::Kind::tensor) return;
@@ -16,18 +43,14 @@ void check_declared(const tensor::Value& value, ElementType element, const Shape
                            element_name(declared.element), element_name(element)));
   }
   if (!declared.dimensions) return;
-  std::string wanted;
   bool matches = declared.dimensions->size() == shape.rank();
-  for (std::size_t axis = 0; axis < declared.dimensions->size(); ++axis) {
-    const tensor::Dimension& dimension = (*declared.dimensions)[axis];
-    if (axis != 0) wanted += "x";
-    wanted += dimension.value >= 0 ? std::to_string(dimension.value)
-                                   : (dimension.symbol.empty() ? "?" : dimension.symbol);
-    if (matches && dimension.value >= 0 && dimension.value != shape[axis]) matches = false;
+  for (std::size_t axis = 0; matches && axis < shape.rank(); ++axis) {
+    const std::int64_t wanted = (*declared.dimensions)[axis].value;
+    matches = wanted < 0 || wanted == shape[axis];
   }
   if (!matches) {
     fail_input(fmt::format("input '{}' has shape {}, the value given has shape {}", value.name,
-                           wanted.empty() ? "scalar" : wanted, shape.to_string()));
+                           shape_words(*declared.dimensions), shape.to_string()));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "engine/states.h"
 #include "memory/size.h"
@@ -66,10 +67,15 @@ PlanReport plan_session(Session::State& session, PlanPurpose purpose) {
   const HeapGrowth growth;
   const tensor::StagePlan& plan = session.execution->plan_first_stage();
   session.heap.add(growth.bytes());
-  const bool complete = session.execution->complete_after_first_stage();
+  bool complete = session.execution->complete_after_first_stage();
+  std::optional<tensor::PlanAhead> ahead;
+  if (!complete) {
+    ahead = session.execution->plan_ahead();
+    complete = ahead->complete;
+  }
 
   std::uint64_t missing_weights = 0;  // to be encoded by this session
-  for (const tensor::WeightUse& use : plan.weights) {
+  for (const tensor::WeightUse& use : ahead ? ahead->weights : plan.weights) {
     WeightReport& weight = report.weights.emplace_back();
     weight.name = use.view.stored->name;
     weight.encoding = use.encoding.name();
@@ -83,7 +89,7 @@ PlanReport plan_session(Session::State& session, PlanPurpose purpose) {
     }
   }
   report.window_bytes = default_window_bytes;
-  report.activation_bytes = plan.arena_bytes;
+  report.activation_bytes = ahead ? ahead->activation_bytes : plan.arena_bytes;
   report.limit_bytes = engine.limit_bytes;
   report.limit_source = engine.limit_source;
   report.base_bytes = engine.base_bytes;
@@ -95,7 +101,7 @@ PlanReport plan_session(Session::State& session, PlanPurpose purpose) {
   static_cast<void>(session.claim_heap());
   const std::uint64_t process = engine.options.limit_covers_process ? engine.base_bytes : 0;
   std::uint64_t reserved = engine.root->used() + session.unclaimed_heap_bytes();
-  if (session.has_run) reserved -= std::min(reserved, plan.arena_bytes);
+  reserved -= std::min(reserved, session.execution->reusable_bytes());
   const std::uint64_t states = missing_state_bytes(session);
   const std::uint64_t held = process + reserved;
   const std::uint64_t window = missing_weights != 0 ? report.window_bytes : 0;
@@ -110,10 +116,10 @@ PlanReport plan_session(Session::State& session, PlanPurpose purpose) {
   phase("import", held - host);
   if (host != 0) phase("inputs", held);
   phase("encode", held + missing_weights + window + (window != 0 ? run_code_bytes / 2 : 0));
-  phase("run", held + missing_weights + states + plan.arena_bytes + extra);
+  phase("run", held + missing_weights + states + report.activation_bytes + extra);
   report.smallest_workable_limit_bytes = report.predicted_peak_bytes + between_processes_bytes;
   report.verdict = complete ? Verdict::fits : Verdict::fits_so_far;
-  if (!complete) report.stage = session.execution->waiting_for();
+  if (!complete) report.stage = ahead->waiting_for;
   // A run that was promised to fit is not refused for the room that the promise kept.
   // A promise uses half the room, so that N holds in the next process too.
   const std::uint64_t room = purpose == PlanPurpose::promise ? between_processes_bytes / 2 : 0;

@@ -53,7 +53,10 @@ std::size_t Session::State::input_index(std::string_view name) const {
   for (std::size_t index = 0; index < graph().inputs.size(); ++index) {
     if (graph().values[graph().inputs[index]].name == name) return index;
   }
-  throw Error(ErrorKind::usage, fmt::format("the model has no input '{}'", name));
+  std::vector<std::string> names;
+  for (tensor::ValueId id : graph().inputs) names.push_back(graph().values[id].name);
+  throw Error(ErrorKind::usage, fmt::format("the model has no input '{}'; it has '{}'", name,
+                                            fmt::join(names, "', '")));
 }
 
 std::size_t Session::State::output_index(std::string_view name) const {
@@ -61,7 +64,8 @@ std::size_t Session::State::output_index(std::string_view name) const {
   for (std::size_t index = 0; index < names.size(); ++index) {
     if (names[index] == name) return index;
   }
-  throw Error(ErrorKind::usage, fmt::format("the model has no output '{}'", name));
+  throw Error(ErrorKind::usage, fmt::format("the model has no output '{}'; it has '{}'", name,
+                                            fmt::join(names, "', '")));
 }
 
 Session Model::new_session() const {
@@ -160,8 +164,8 @@ std::expected<RunReport, Refusal> Session::run() {
   State& session = *state_;
   for (std::size_t index = 0; index < session.input_set.size(); ++index) {
     if (!session.input_set[index]) {
-      fail_input(fmt::format("input '{}' is not given",
-                             session.graph().values[session.graph().inputs[index]].name));
+      const tensor::Value& value = session.graph().values[session.graph().inputs[index]];
+      fail_input(fmt::format("input '{}' is not given: {}", value.name, declared_words(value)));
     }
   }
   session.cancellations_before = session.model->engine->cancellations.load();
@@ -253,8 +257,15 @@ bool Session::output_is_sequence(std::string_view name) const {
 
 std::vector<ConstTensorView> Session::output_sequence(std::string_view name) const {
   const std::size_t index = state_->output_index(name);
+  const auto& outputs = state_->execution->outputs();
+  if (index >= outputs.size()) {
+    throw Error(ErrorKind::usage, "there is no output before a run");
+  }
+  if (!outputs[index].sequence) {
+    throw Error(ErrorKind::usage, fmt::format("output '{}' is not a sequence", name));
+  }
   std::vector<ConstTensorView> items;
-  for (const auto& item : state_->execution->outputs().at(index).sequence->items) {
+  for (const auto& item : outputs[index].sequence->items) {
     items.push_back(item->view());
   }
   return items;

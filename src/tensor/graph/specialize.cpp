@@ -324,12 +324,15 @@ Instance::Outcome Instance::process(const Pending& pending, std::vector<Pending>
 }
 
 bool Instance::inline_branch(const Pending& pending, std::vector<Pending>& deferred) {
-  const auto condition = known_value(program_, resolve(pending.inputs.at(0)));
-  if (!condition) return false;
-  if (condition->type != ElementType::boolean || condition->elements() != 1) {
+  const ValueId id = resolve(pending.inputs.at(0));
+  const auto condition = known_value(program_, id);
+  const bool may_assume = decide_ && program_.values[id].kind == ValueKind::materialised;
+  if (!condition && !may_assume) return false;
+  const TensorType& type = program_.values[id].type;
+  if (type.element != ElementType::boolean || type.shape.elements() != 1) {
     fail_input("the condition must be one boolean");
   }
-  const bool taken = *condition->as<std::uint8_t>() != 0;
+  const bool taken = condition ? *condition->as<std::uint8_t>() != 0 : decide_(*pending.node);
   const std::shared_ptr<const Graph> branch =
       pending.node->graph(taken ? "then_branch" : "else_branch");
   std::vector<ValueId> ids = add_graph_values(branch);

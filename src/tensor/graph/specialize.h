@@ -8,6 +8,7 @@
 // its branch. A node that needs a value not computed yet is left pending, with all that reads it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ class Instance {
   Instance(std::shared_ptr<const Graph> graph, const OperatorTable& table);
 
   void set_input(ValueId graph_value, const InputFacts& facts);
+  /// Planning only: decides an If whose condition an earlier stage has computed but nobody knows.
+  void assume_branches(std::function<bool(const Node&)> decide) { decide_ = std::move(decide); }
   /// For subgraphs of dynamic operators: binds a captured value like an input.
   [[nodiscard]] const Graph& graph() const { return *graph_; }
 
@@ -95,6 +98,7 @@ class Instance {
   // Scopes of dynamic nodes that were handed out, for captures_of.
   std::map<const Node*, std::shared_ptr<const std::vector<ValueId>>> scopes_;
   std::string waiting_for_;
+  std::function<bool(const Node&)> decide_;  // may be empty
 };
 
 /// known bytes of a value: constants, small inputs, small weights (read now), materialised memory.

@@ -59,27 +59,27 @@ void Execution::set_input(std::size_t index, const ExecutionValue& value, bool v
   }
   input = value;
   input_known_[index] = value_known;
-  if (!same) {
-    first_.reset();
-    instance_.reset();
+  if (!same) drop_plan();
+}
+
+void Execution::drop_plan() {
+  if (!outputs_.empty() && outputs_instance_ == nullptr) {
+    outputs_stage_ = std::move(first_);
+    outputs_instance_ = std::move(instance_);
   }
+  first_.reset();
+  instance_.reset();
 }
 
 void Execution::set_output(std::size_t index, const TensorView& memory) {
   // Whether an output is external belongs to the plan; where it is does not.
-  if ((memory.data != nullptr) != output_external_[index]) {
-    first_.reset();
-    instance_.reset();
-  }
+  if ((memory.data != nullptr) != output_external_[index]) drop_plan();
   output_memory_[index] = memory;
   output_external_[index] = memory.data != nullptr;
 }
 
 void Execution::expect_output_memory(std::size_t index) {
-  if (!output_external_[index]) {
-    first_.reset();
-    instance_.reset();
-  }
+  if (!output_external_[index]) drop_plan();
   output_external_[index] = true;
 }
 
@@ -112,13 +112,7 @@ std::string Execution::waiting_for() const {
   return instance_->waiting_for();
 }
 
-const StagePlan& Execution::plan_first_stage() {
-  if (first_ != nullptr && !ran_past_first_) return first_->plan;
-  instance_ = std::make_unique<Instance>(graph_, *services_.operators);
-  ran_past_first_ = false;
-  kept_.clear();
-  sequences_.clear();
-  absent_optional_.clear();
+void Execution::set_facts(Instance& instance) const {
   for (std::size_t index = 0; index < inputs_.size(); ++index) {
     const ExecutionValue& input = inputs_[index];
     const bool dynamic = input.sequence != nullptr || input.absent;
@@ -128,8 +122,39 @@ const StagePlan& Execution::plan_first_stage() {
     }
     InputFacts facts{input.type, nullptr, dynamic};
     if (input_known_[index] && !dynamic && is_small_input(input.type)) facts.value = input.data;
-    instance_->set_input(graph_->inputs[index], facts);
+    instance.set_input(graph_->inputs[index], facts);
   }
+}
+
+void Execution::reveal_inputs() {
+  for (std::size_t index = 0; index < inputs_.size(); ++index) {
+    const ExecutionValue& input = inputs_[index];
+    if (input.sequence != nullptr || input.absent) continue;
+    instance_->materialise(instance_->program_value(graph_->inputs[index]), input.type, input.data,
+                           false);
+  }
+}
+
+std::uint64_t Execution::reusable_bytes() const {
+  std::uint64_t total = 0;
+  if (first_ != nullptr) total += first_->arena.size();
+  if (outputs_stage_ != nullptr) total += outputs_stage_->arena.size();
+  if (last_stage_ != nullptr) total += last_stage_->arena.size();
+  for (const auto& tensor : kept_) {
+    if (tensor != nullptr) total += tensor->block.size();
+  }
+  return total;
+}
+
+const StagePlan& Execution::plan_first_stage() {
+  if (first_ != nullptr && !ran_past_first_) return first_->plan;
+  drop_plan();
+  instance_ = std::make_unique<Instance>(graph_, *services_.operators);
+  ran_past_first_ = false;
+  kept_.clear();
+  sequences_.clear();
+  absent_optional_.clear();
+  set_facts(*instance_);
   Program& program = instance_->advance();
   if (services_.transform) services_.transform(program);
   remove_unused_nodes(program);
@@ -189,16 +214,25 @@ std::expected<void, Refusal> Execution::load(Stage& stage) {
 std::expected<void, Refusal> Execution::run() {
   (void)plan_first_stage();
   profile_.clear();
-  outputs_.clear();
+  forget_outputs();
+  struct Cleanup {
+    Execution* execution;
+    ~Cleanup() {
+      if (execution != nullptr) execution->release_memory();
+    }
+  } unless_done{this};
+  std::string stage_name;  // of later stages: what they waited for
   try {
     Stage* stage = first_.get();
     std::unique_ptr<Stage> later;
     for (;;) {
       const bool last = instance_->complete();
-      if (auto loaded = load(*stage); !loaded) return loaded;
-      if (services_.begin_phase) services_.begin_phase("run");
-      if (auto ran = run_stage(*stage, last); !ran) return ran;
+      auto done = load(*stage);
+      if (done && services_.begin_phase) services_.begin_phase("run");
+      if (done) done = run_stage(*stage, last);
+      if (!done) throw OutOfBudget{std::move(done.error())};
       if (last) break;
+      if (!ran_past_first_) reveal_inputs();
       ran_past_first_ = true;
       bool progressed = !stage->plan.steps.empty();
       // Sequences and loops run as long as any is ready; then the next stage is specialised.
@@ -208,12 +242,12 @@ std::expected<void, Refusal> Execution::run() {
         for (const ProgramNode& node : ready) run_dynamic(node);
         progressed = true;
       }
-      const std::string before = instance_->waiting_for();
+      stage_name = instance_->waiting_for();
       Program& program = instance_->advance();
       if (services_.transform) services_.transform(program);
       remove_unused_nodes(program);
       if (!progressed && program.nodes.empty() && !instance_->complete()) {
-        fail_internal("the model cannot go on: " + before);
+        fail_internal("the model cannot go on: " + stage_name);
       }
       later = std::make_unique<Stage>();
       StageOptions options;
@@ -226,9 +260,18 @@ std::expected<void, Refusal> Execution::run() {
     collect_outputs();
     if (later != nullptr) last_stage_ = std::move(later);
   } catch (OutOfBudget& refused) {
+    if (refused.refusal.stage.empty()) refused.refusal.stage = std::move(stage_name);
     return std::unexpected(std::move(refused.refusal));
   }
+  unless_done.execution = nullptr;
   return {};
+}
+
+void Execution::forget_outputs() {
+  outputs_.clear();
+  outputs_stage_.reset();
+  outputs_instance_.reset();
+  last_stage_.reset();
 }
 
 std::expected<void, Refusal> Execution::run_stage(Stage& stage, bool last) {
@@ -373,7 +416,6 @@ std::shared_ptr<OwnedTensor> Execution::allocate(const TensorType& type, std::st
   if (bytes >= memory::smallest_block_bytes) {
     auto block = memory::Block::allocate(*services_.budget, bytes, purpose);
     if (!block) {
-      block.error().stage = instance_ ? instance_->waiting_for() : std::string();
       throw OutOfBudget{std::move(block.error())};
     }
     tensor->block = std::move(*block);
@@ -399,11 +441,11 @@ DynamicValue Execution::dynamic_value(ValueId id) {
     if (inputs_[index].absent) return std::monostate{};
     if (inputs_[index].sequence) return inputs_[index].sequence;
     if (inputs_[index].owner) return inputs_[index].owner;
-    auto copy = allocate(value.type, "an input of a loop or sequence");
-    if (const std::size_t bytes = type_bytes(value.type); bytes != 0) {
-      std::memcpy(copy->data(), inputs_[index].data, bytes);
-    }
-    return std::shared_ptr<const OwnedTensor>(std::move(copy));
+    auto view = std::make_shared<OwnedTensor>();  // of the caller's memory
+    view->type = value.type;
+    view->borrowed = inputs_[index].data;
+    if (view->borrowed == nullptr) view->heap.resize(1);  // an empty one may have no memory
+    return std::shared_ptr<const OwnedTensor>(std::move(view));
   }
   auto copy = allocate(value.type, "an operand of a loop or sequence");
   const std::size_t bytes = type_bytes(value.type);
@@ -472,6 +514,10 @@ void Execution::run_dynamic(const ProgramNode& node) {
     check_cancelled();
     DynamicNodeContext context(*this, node);
     node.op->execute(context);
+  } catch (OutOfBudget& refused) {
+    std::string& stage = refused.refusal.stage;
+    stage = stage.empty() ? node.label() : fmt::format("{}: {}", node.label(), stage);
+    throw;
   } catch (Error& error) {
     error.add_context(node.label());
     throw;
@@ -576,9 +622,8 @@ void Execution::collect_outputs() {
 }
 
 void Execution::release_memory() {
-  outputs_.clear();
+  forget_outputs();
   if (first_ != nullptr) first_->arena.reset();
-  last_stage_.reset();
   kept_.clear();
   sequences_.clear();
   bodies_.clear();

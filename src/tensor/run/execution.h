@@ -60,6 +60,16 @@ struct StepProfile {
   std::uint64_t output_bytes = 0;
 };
 
+/// What a run takes at most as far as it can be known before: see plan_ahead.cpp.
+struct PlanAhead {
+  bool complete = false;    ///< whatever branches are taken
+  std::string waiting_for;  ///< where it is not
+  std::uint64_t activation_bytes =
+      0;                           ///< at one time: a stage's arena, and what is kept for others
+  std::uint64_t weight_bytes = 0;  ///< encoded, of all stages
+  std::vector<WeightUse> weights;
+};
+
 class Execution {
  public:
   Execution(std::shared_ptr<const Graph> graph, ExecutionServices services);
@@ -81,6 +91,10 @@ class Execution {
   /// Whether the first stage is the whole graph; else what the rest waits for.
   [[nodiscard]] bool complete_after_first_stage() const;
   [[nodiscard]] std::string waiting_for() const;
+  /// Looks past the first stage, for a graph that is more: unknown branches take the larger.
+  [[nodiscard]] PlanAhead plan_ahead() const;
+  /// What the execution holds now and the next run uses again or gives back first.
+  [[nodiscard]] std::uint64_t reusable_bytes() const;
   [[nodiscard]] Program& program();
   /// The type of output number `index`, once the first stage is planned and is the whole graph.
   [[nodiscard]] std::optional<TensorType> planned_output(std::size_t index) const;
@@ -116,6 +130,12 @@ class Execution {
                                                       std::string_view purpose);
   [[nodiscard]] DynamicValue dynamic_value(ValueId id);
   void check_cancelled() const;
+  /// The last run's outputs stay where they are until the next run.
+  void drop_plan();
+  void forget_outputs();
+  void set_facts(Instance& instance) const;
+  /// Later stages may depend on the values of inputs, whatever their size.
+  void reveal_inputs();
   void check_output(std::size_t index, const TensorType& type) const;
 
   std::shared_ptr<const Graph> graph_;
@@ -128,6 +148,9 @@ class Execution {
   std::unique_ptr<Instance> instance_;
   std::unique_ptr<Stage> first_;       ///< cached between runs while the inputs' facts stay
   std::unique_ptr<Stage> last_stage_;  ///< holds outputs where there was more than one stage
+  /// Kept for outputs_ when the plan was dropped after the run.
+  std::unique_ptr<Stage> outputs_stage_;
+  std::unique_ptr<Instance> outputs_instance_;
   bool ran_past_first_ = false;
   struct BodyRun {
     std::unique_ptr<Execution> execution;
