@@ -190,6 +190,7 @@ class Engine {
   explicit Engine(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
  private:
+  friend struct EngineTestAccess;  // tests make the ledger refuse
   std::shared_ptr<State> state_;
 };
 

@@ -61,7 +61,10 @@ struct Ahead {
       if (services.transform) services.transform(program);
       const bool has_moved = !program.nodes.empty() || decided != decided_before;
       if (!has_moved && !instance.complete()) break;
-      const StagePlan stage = plan_stage(program, {services.threads->threads(), {}});
+      StageOptions options;
+      options.threads = services.threads->threads();
+      if (services.strips) options.strips = choose_strips(program, options, *services.strips);
+      const StagePlan stage = plan_stage(program, options);
       for (const WeightUse& use : stage.weights) add_use(result.weights, use);
       result.complete = instance.complete();
       if (!result.complete) {
