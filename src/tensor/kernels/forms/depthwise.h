@@ -27,9 +27,9 @@ void depthwise_step(const DepthwiseTask& task, std::int64_t x, std::int64_t chan
   const std::int64_t pixel_step = task.stride * task.input_stride;
   const std::int64_t tap_step = task.dilation * task.input_stride;
   const std::int64_t start = x * task.stride - task.pad;
-  Float sums[pixels];
+  Float sums[pixels][1];
 #pragma GCC unroll 8
-  for (int p = 0; p < pixels; ++p) sums[p] = V::zero();
+  for (int p = 0; p < pixels; ++p) sums[p][0] = V::zero();
   const float* weights = task.weights + channel;
   for (std::int64_t ky = 0; ky < task.kernel_height; ++ky) {
     const float* row = task.rows[ky];
@@ -50,30 +50,24 @@ void depthwise_step(const DepthwiseTask& task, std::int64_t x, std::int64_t chan
         }
         const float* pixel =
             row + start * task.input_stride + p * pixel_step + kx * tap_step + channel;
-        sums[p] = V::fused(load(pixel), weight, sums[p]);
+        sums[p][0] = V::fused(load(pixel), weight, sums[p][0]);
       }
     }
   }
-  alignas(64) float buffer[pixels * V::lanes];
   float* outputs[pixels];
   const float* residuals[pixels];
 #pragma GCC unroll 8
   for (int p = 0; p < pixels; ++p) {
-    V::store(buffer + p * V::lanes, sums[p]);
     outputs[p] = task.output + (x + p) * task.output_stride;
     if (task.residual != nullptr) residuals[p] = task.residual + (x + p) * task.residual_stride;
   }
   FinishTask<V> rest;
-  rest.sums = buffer;
-  rest.sums_stride = V::lanes;
-  rest.rows = pixels;
-  rest.panels = 1;
   rest.first_column = channel;
   rest.columns = task.channels;
   rest.outputs = outputs;
   rest.residuals = task.residual == nullptr ? nullptr : residuals;
   rest.epilogue = &task.epilogue;
-  finish<V>(rest);
+  finish_sums<V, pixels, 1>(rest, sums);
 }
 
 template <typename V, int width, int pixels, bool inner>

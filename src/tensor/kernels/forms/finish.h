@@ -1,5 +1,6 @@
-// The epilogue of a block of sums. Why it exists: one copy of every activation serves all tiles, so
-// that tiles stay small. May touch: functions.h.
+// The epilogue of a block of sums. Why it exists: the frequent epilogues run while the sums are in
+// registers, and one copy of every other activation serves all tiles, so that tiles stay small.
+// May touch: functions.h.
 #pragma once
 
 #include <cstdint>
@@ -85,6 +86,68 @@ void finish(const FinishTask<V>& task) {
     case Activation::gelu:
       return finish_as<V, Activation::gelu>(task);
   }
+}
+
+/// The epilogue of sums in registers, one vector of columns: no activation or a clip.
+template <typename V, int rows, int panels, bool whole>
+[[gnu::always_inline]] inline void finish_in_registers(
+    const FinishTask<V>& task, const typename V::Float (&sums)[rows][panels], int panel) {
+  using Float = typename V::Float;
+  const Epilogue& epilogue = *task.epilogue;
+  const std::int64_t column = task.first_column + panel * V::lanes;
+  const std::int64_t count = task.columns - column;
+  const auto load = [&](const float* p) {
+    if constexpr (whole) return V::load(p);
+    return V::load_part(p, count);
+  };
+  const Float scale = epilogue.scale == nullptr ? V::splat(1.0F) : load(epilogue.scale + column);
+  const Float shift = epilogue.shift == nullptr ? V::zero() : load(epilogue.shift + column);
+  const bool clips = epilogue.activation == Activation::clip;
+  const Float low = V::splat(clips ? epilogue.low : -__builtin_inff());
+  const Float high = V::splat(clips ? epilogue.high : __builtin_inff());
+  const bool before = task.residuals != nullptr && !epilogue.residual_after_activation;
+  const bool after = task.residuals != nullptr && epilogue.residual_after_activation;
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r) {
+    Float x = V::fused(sums[r][panel], scale, shift);
+    if (before) x = x + load(task.residuals[r] + column);
+    x = V::minimum(high, V::maximum(low, x));
+    if (after) x = x + load(task.residuals[r] + column);
+    if constexpr (whole) {
+      V::store(task.outputs[r] + column, x);
+    } else {
+      V::store_part(task.outputs[r] + column, x, count);
+    }
+  }
+}
+
+/// The epilogue of sums in registers, whatever it is. `task` needs no sums.
+template <typename V, int rows, int panels>
+[[gnu::always_inline]] inline void finish_sums(FinishTask<V>& task,
+                                               const typename V::Float (&sums)[rows][panels]) {
+  const Activation activation = task.epilogue->activation;
+  if (activation == Activation::none || activation == Activation::clip) {
+#pragma GCC unroll 8
+    for (int p = 0; p < panels; ++p) {
+      if (task.columns - task.first_column >= (p + 1) * V::lanes) {
+        finish_in_registers<V, rows, panels, true>(task, sums, p);
+      } else {
+        finish_in_registers<V, rows, panels, false>(task, sums, p);
+      }
+    }
+    return;
+  }
+  alignas(64) float buffer[rows * panels * V::lanes];
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 8
+    for (int p = 0; p < panels; ++p) V::store(buffer + (r * panels + p) * V::lanes, sums[r][p]);
+  }
+  task.sums = buffer;
+  task.sums_stride = panels * V::lanes;
+  task.rows = rows;
+  task.panels = panels;
+  finish<V>(task);
 }
 
 }  // namespace plimsoll::tensor::kernels

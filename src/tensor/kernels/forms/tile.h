@@ -126,30 +126,17 @@ template <typename V, PanelType type, int rows, int panels>
       if (depth % block_depth != 0) end_block();
     }
   }
-  alignas(64) float buffer[rows * panels * V::lanes];
-#pragma GCC unroll 16
-  for (int r = 0; r < rows; ++r) {
-#pragma GCC unroll 8
-    for (int p = 0; p < panels; ++p) {
-      float* to = buffer + (r * panels + p) * V::lanes;
-      if constexpr (V::fused_rounds_once) {
-        V::store(to, sums[r][p]);
-      } else {
-        V::store(to, totals[r][p]);
-      }
-    }
-  }
   FinishTask<V> rest;
-  rest.sums = buffer;
-  rest.sums_stride = panels * V::lanes;
-  rest.rows = rows;
-  rest.panels = panels;
   rest.first_column = panel * V::lanes;
   rest.columns = task.columns;
   rest.outputs = task.outputs;
   rest.residuals = task.residuals;
   rest.epilogue = &task.epilogue;
-  finish<V>(rest);
+  if constexpr (V::fused_rounds_once) {
+    finish_sums<V, rows, panels>(rest, sums);
+  } else {
+    finish_sums<V, rows, panels>(rest, totals);
+  }
 }
 
 template <typename V, PanelType type, int rows>
