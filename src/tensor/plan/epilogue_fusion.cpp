@@ -8,6 +8,7 @@
 #include "tensor/plan/activation_match.h"
 #include "tensor/plan/activation_product_lowering.h"
 #include "tensor/plan/activation_product_node.h"
+#include "tensor/plan/depthwise_node.h"
 #include "tensor/plan/product_node.h"
 
 namespace plimsoll::tensor {

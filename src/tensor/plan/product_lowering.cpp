@@ -6,6 +6,7 @@
 
 #include "tensor/graph/specialize.h"
 #include "tensor/operators/spatial.h"
+#include "tensor/plan/depthwise_node.h"
 #include "tensor/plan/product_node.h"
 
 namespace plimsoll::tensor {

@@ -1,16 +1,29 @@
 #include "tensor/plan/product_node.h"
 
-#include <algorithm>
-#include <cstring>
+#include <unistd.h>
 
-#include "plimsoll/error.h"
+#include <algorithm>
+
+#include "tensor/plan/tile_pointers.h"
 
 namespace plimsoll::tensor {
 namespace {
 
 /// A group of panels that one task multiplies: they stay in a core's second-level cache while the
-/// rows go by. Half of the 1 to 2 MiB that current cores have.
-constexpr std::uint64_t panel_group_bytes = 512 * 1024;
+/// rows go by. Half of that cache, which is 256 KiB to 2 MiB on current cores.
+std::uint64_t panel_group_bytes() {
+  static const std::uint64_t bytes = [] {
+    constexpr long least = 256 * 1024;
+    constexpr long most = 2 * 1024 * 1024;
+    return static_cast<std::uint64_t>(std::clamp(sysconf(_SC_LEVEL2_CACHE_SIZE) / 2, least, most));
+  }();
+  return bytes;
+}
+/// The tile takes up to four panels at once.
+constexpr std::int64_t panels_at_once = 4;
+/// A kernel's row of no more floats than this counts as one tap: see tile_pointers.h. What its
+/// copies take is then little, and longer inner loops gain nothing.
+constexpr std::int64_t longest_strip = 256;
 /// Row tiles of one task, so that tasks are not too small to hand out.
 constexpr std::int64_t tiles_per_task = 4;
 
@@ -29,17 +42,6 @@ kernels::PanelType panel_type(ElementType element) {
 
 std::uint64_t aligned(std::uint64_t bytes) {
   return (bytes + 63) / 64 * 64;
-}
-
-/// Row y of a channels-last image of one batch item.
-const float* image_row(const KernelOperand& image, std::int64_t n, std::int64_t y) {
-  const Shape& shape = image.type.shape;
-  const std::int64_t rows = image.ring_rows == 0 ? shape[1] : image.ring_rows;
-  const std::int64_t at = image.ring_rows == 0 ? y : y % image.ring_rows;
-  return reinterpret_cast<const float*>(image.data) + (n * rows + at) * shape[2] * shape[3];
-}
-float* image_row_out(const KernelOperand& image, std::int64_t n, std::int64_t y) {
-  return const_cast<float*>(image_row(image, n, y));  // NOLINT: an output's memory is writable
 }
 
 }  // namespace
@@ -71,18 +73,11 @@ void OwnedEpilogue::then_affine(std::span<const float> factor, std::span<const f
   }
 }
 
-RowRange ImageWindow::rows(RowRange output, std::int64_t height) const {
-  const std::int64_t first = output.begin * stride_y - pad_top;
-  const std::int64_t last =
-      (output.end - 1) * stride_y - pad_top + (kernel_height - 1) * dilation_y + 1;
-  return {std::clamp<std::int64_t>(first, 0, height), std::clamp<std::int64_t>(last, 0, height)};
-}
-
 Encoding ProductNode::encoding(std::size_t, const WeightView& view) const {
   Encoding encoding;
   encoding.kind = Encoding::Kind::panels;
   encoding.element = view.stored->type;
-  encoding.k = summed_taps() * depth;
+  encoding.k = summed_taps() * summed_depth();
   encoding.n = columns;
   encoding.taps = window.taps();
   encoding.panel = kernels::panel_columns(target);
@@ -92,14 +87,26 @@ Encoding ProductNode::encoding(std::size_t, const WeightView& view) const {
   return encoding;
 }
 
-std::uint64_t ProductNode::thread_scratch() const {
-  const auto rows = static_cast<std::uint64_t>(kernels::kernel_table(target).max_rows);
-  return aligned((static_cast<std::uint64_t>(window.taps()) + 2) * rows * sizeof(void*));
+bool ProductNode::takes_strips() const {
+  return convolution && !transposed && window.kernel_width > 1 && window.dilation_x == 1 &&
+         window.kernel_width * depth <= longest_strip;
+}
+
+std::int64_t ProductNode::summed_taps() const {
+  if (transposed) return 1;
+  return takes_strips() ? window.kernel_height : window.taps();
+}
+
+std::int64_t ProductNode::summed_depth() const {
+  return takes_strips() ? window.kernel_width * depth : depth;
 }
 
 std::uint64_t ProductNode::scratch_bytes(int threads) const {
-  return aligned(static_cast<std::uint64_t>(depth) * sizeof(float)) +
-         static_cast<std::uint64_t>(threads) * thread_scratch();
+  return zeros_bytes() + static_cast<std::uint64_t>(threads) * TilePointers::bytes(*this);
+}
+
+std::uint64_t ProductNode::zeros_bytes() const {
+  return aligned(static_cast<std::uint64_t>(summed_depth()) * sizeof(float));
 }
 
 void ProductNode::run(const KernelContext& context) const {
@@ -108,7 +115,7 @@ void ProductNode::run(const KernelContext& context) const {
     run_rows(context, {0, output[1]});
     return;
   }
-  run_range(context, 0, columns == 0 ? 0 : output.elements() / columns, 0);
+  run_range(context, {0, columns == 0 ? 0 : output.elements() / columns}, {0, 1});
 }
 
 std::optional<RowRange> ProductNode::input_rows(std::size_t input, RowRange output) const {
@@ -122,219 +129,96 @@ std::optional<RowRange> ProductNode::input_rows(std::size_t input, RowRange outp
 }
 
 void ProductNode::run_rows(const KernelContext& context, RowRange output) const {
-  const std::int64_t width = context.outputs[0].type.shape[2];
-  const std::int64_t height = context.outputs[0].type.shape[1];
+  const Shape& shape = context.outputs[0].type.shape;
+  const bool whole = output == RowRange{0, shape[1]};
   if (transposed) {
-    run_transposed_rows(context, output);
+    if (whole) {
+      run_range(context, {0, context.inputs[0].type.shape.product(0, 3)}, {0, window.taps()});
+    } else {
+      run_transposed_rows(context, output);
+    }
     return;
   }
-  if (output.begin == 0 && output.end == height) {
-    run_range(context, 0, context.outputs[0].type.shape[0] * height * width, 0);
-    return;
-  }
-  run_range(context, output.begin * width, output.end * width, 0);
+  run_range(context,
+            whole ? RowRange{0, shape.product(0, 3)}
+                  : RowRange{output.begin * shape[2], output.end * shape[2]},
+            {0, 1});
 }
 
 void ProductNode::run_transposed_rows(const KernelContext& context, RowRange output) const {
-  const Shape& input = context.inputs[0].type.shape;
+  const std::int64_t width = context.inputs[0].type.shape[2];
   const std::int64_t tall = window.kernel_height;
-  for (std::int64_t tap = 0; tap < window.taps(); ++tap) {
-    // Input rows whose row of this tap is asked for: y·tall + tap row in [begin, end).
-    const std::int64_t down = tap / window.kernel_width;
+  for (std::int64_t down = 0; down < tall; ++down) {
+    // Input rows whose row of this kernel row is asked for: y·tall + down in [begin, end).
     const std::int64_t first = (output.begin - down + tall - 1) / tall;
     const std::int64_t last = (output.end - down + tall - 1) / tall;
-    if (first == 0 && last == input[1]) {
-      run_range(context, 0, input.product(0, 3), tap);
-    } else if (first < last) {
-      run_range(context, first * input[2], last * input[2], tap);
-    }
+    if (first >= last) continue;
+    run_range(context, {first * width, last * width},
+              {down * window.kernel_width, (down + 1) * window.kernel_width});
   }
 }
 
-void ProductNode::run_range(const KernelContext& context, std::int64_t begin, std::int64_t end,
-                            std::int64_t tap) const {
-  const kernels::KernelTable& table = kernels::kernel_table(target);
-  auto* zeros = reinterpret_cast<float*>(context.scratch.data());
-  std::memset(zeros, 0, static_cast<std::size_t>(depth) * sizeof(float));
-  std::byte* pointers = context.scratch.data() + aligned(static_cast<std::uint64_t>(depth) * 4);
-  const std::uint64_t pointer_bytes = thread_scratch();
-
-  const ElementType element = weight_element;
-  kernels::PanelLayout layout{summed_taps() * depth, columns, table.panel, element_size(element)};
-  const std::int64_t panels = layout.panels();
-  const std::uint64_t one_panel =
-      static_cast<std::uint64_t>(layout.k * layout.panel) * layout.element_bytes;
-  // Even numbers of panels, since the tile takes two at once; all of them where they are few.
-  std::int64_t group = static_cast<std::int64_t>(
-      std::max<std::uint64_t>(panel_group_bytes / std::max<std::uint64_t>(one_panel, 1), 1));
-  group = std::clamp<std::int64_t>(group / 4 * 4, 4, std::max<std::int64_t>(panels, 1));
-  const std::int64_t tiles = (end - begin + table.max_rows - 1) / table.max_rows;
+ProductNode::Groups ProductNode::groups(std::int64_t tiles, int threads) const {
+  const kernels::PanelLayout layout{summed_taps() * summed_depth(), columns,
+                                    kernels::kernel_table(target).panel,
+                                    element_size(weight_element)};
+  Groups groups;
+  groups.panels = layout.panels();
+  groups.matrix_bytes = layout.bytes();
+  const std::uint64_t wanted = std::max<std::uint64_t>(
+      (groups.matrix_bytes + panel_group_bytes() - 1) / panel_group_bytes(), 1);
+  std::int64_t group = groups.panels / static_cast<std::int64_t>(wanted) + 1;
   // With few rows the panels are what is shared out among the threads.
-  if (tiles < tiles_per_task * context.threads.threads()) {
-    const std::int64_t share =
-        (panels + context.threads.threads() * 4 - 1) / (context.threads.threads() * 4);
-    group = std::min(group, std::max<std::int64_t>(4, (share + 3) / 4 * 4));
-  }
-  const std::int64_t groups = (panels + group - 1) / group;
+  if (tiles < tiles_per_task * threads) group = std::min(group, groups.panels / (threads * 4) + 1);
+  groups.group = std::min((group + panels_at_once - 1) / panels_at_once * panels_at_once,
+                          std::max<std::int64_t>(groups.panels, 1));
+  groups.count = (groups.panels + groups.group - 1) / groups.group;
+  return groups;
+}
+
+void ProductNode::run_range(const KernelContext& context, RowRange range, RowRange matrices) const {
+  const std::int64_t max_rows = kernels::kernel_table(target).max_rows;
+  auto* zeros = reinterpret_cast<float*>(context.scratch.data());
+  std::fill_n(zeros, summed_depth(), 0.0F);
+  const std::int64_t tiles = (range.end - range.begin + max_rows - 1) / max_rows;
+  const Groups groups = this->groups(tiles, context.threads.threads());
   const std::int64_t chunks = (tiles + tiles_per_task - 1) / tiles_per_task;
-  const bool has_residual = epilogue.has_residual;
-
   context.threads.parallel_for(
-      groups * chunks, 1, [&](std::int64_t first, std::int64_t last, int thread) {
-        // This thread's pointers: taps × rows of factors, then outputs, then residuals.
-        std::byte* own = pointers + static_cast<std::uint64_t>(thread) * pointer_bytes;
-        const std::int64_t lists = summed_taps() * table.max_rows;
-        auto* rows = reinterpret_cast<const float**>(own);
-        auto* outputs =
-            reinterpret_cast<float**>(own + static_cast<std::size_t>(lists) * sizeof(void*));
-        auto* residuals = reinterpret_cast<const float**>(
-            own + static_cast<std::size_t>(lists + table.max_rows) * sizeof(void*));
-        for (std::int64_t task_index = first; task_index < last; ++task_index) {
-          const std::int64_t panel = task_index / chunks * group;
-          const std::int64_t chunk = task_index % chunks;
-          for (std::int64_t t = chunk * tiles_per_task;
-               t < std::min(tiles, (chunk + 1) * tiles_per_task); ++t) {
-            const std::int64_t start = begin + t * table.max_rows;
-            kernels::TileTask task;
-            task.count = std::min(table.max_rows, end - start);
-            point(context, tap, start, task.count, zeros, rows, outputs,
-                  has_residual ? residuals : nullptr);
-            task.rows = rows;
-            task.taps = summed_taps();
-            task.depth = depth;
-            task.panels = context.inputs[1].data + static_cast<std::uint64_t>(tap) * layout.bytes();
-            task.type = panel_type(element);
-            task.columns = columns;
-            task.first_panel = panel;
-            task.last_panel = std::min(panels, panel + group);
-            task.outputs = outputs;
-            task.residuals = has_residual ? residuals : nullptr;
-            task.epilogue = epilogue.view();
-            table.tile(task);
+      groups.count * chunks, 1, [&](std::int64_t first, std::int64_t last, int thread) {
+        TilePointers pointers(*this, context, zeros,
+                              context.scratch.data() + zeros_bytes() +
+                                  static_cast<std::uint64_t>(thread) * TilePointers::bytes(*this));
+        for (std::int64_t task = first; task < last; ++task) {
+          const std::int64_t panel = task / chunks * groups.group;
+          const std::int64_t chunk = range.begin + task % chunks * tiles_per_task * max_rows;
+          const std::int64_t chunk_end = std::min(range.end, chunk + tiles_per_task * max_rows);
+          for (std::int64_t row = chunk; row < chunk_end; row += max_rows) {
+            run_tile(context, groups, panel, {row, std::min(chunk_end, row + max_rows)}, matrices,
+                     pointers);
           }
         }
       });
 }
 
-void ProductNode::point(const KernelContext& context, std::int64_t tap, std::int64_t start,
-                        std::int64_t count, const float* zeros, const float** rows, float** outputs,
-                        const float** residuals) const {
-  const KernelOperand& input = context.inputs[0];
-  const KernelOperand& output = context.outputs[0];
-  if (!convolution) {
-    const auto* a = reinterpret_cast<const float*>(input.data);
-    auto* c = reinterpret_cast<float*>(output.data);
-    for (std::int64_t r = 0; r < count; ++r) {
-      rows[r] = a + (start + r) * depth;
-      outputs[r] = c + (start + r) * columns;
-      if (residuals != nullptr) {
-        residuals[r] =
-            reinterpret_cast<const float*>(context.inputs[2].data) + (start + r) * columns;
-      }
-    }
-    return;
+void ProductNode::run_tile(const KernelContext& context, const Groups& groups, std::int64_t panel,
+                           RowRange range, RowRange matrices, TilePointers& pointers) const {
+  kernels::TileTask task;
+  task.count = range.end - range.begin;
+  task.rows = pointers.rows();
+  task.taps = summed_taps();
+  task.depth = summed_depth();
+  task.type = panel_type(weight_element);
+  task.columns = columns;
+  task.first_panel = panel;
+  task.last_panel = std::min(groups.panels, panel + groups.group);
+  task.outputs = pointers.outputs();
+  task.residuals = pointers.residuals();
+  task.epilogue = epilogue.view();
+  for (std::int64_t matrix = matrices.begin; matrix < matrices.end; ++matrix) {
+    pointers.point(range.begin, task.count, matrix);
+    task.panels = context.inputs[1].data + static_cast<std::uint64_t>(matrix) * groups.matrix_bytes;
+    kernels::kernel_table(target).tile(task);
   }
-  if (transposed) {
-    const std::int64_t height = input.type.shape[1];
-    const std::int64_t width = input.type.shape[2];
-    for (std::int64_t r = 0; r < count; ++r) {
-      const std::int64_t x = (start + r) % width;
-      const std::int64_t line = (start + r) / width;
-      const std::int64_t n = line / height;
-      const std::int64_t y = line % height * window.kernel_height + tap / window.kernel_width;
-      const std::int64_t out_x = x * window.kernel_width + tap % window.kernel_width;
-      rows[r] = image_row(input, n, line % height) + x * depth;
-      outputs[r] = image_row_out(output, n, y) + out_x * columns;
-      if (residuals != nullptr) {
-        residuals[r] = image_row(context.inputs[2], n, y) + out_x * columns;
-      }
-    }
-    return;
-  }
-  const std::int64_t out_width = output.type.shape[2];
-  const std::int64_t out_height = output.type.shape[1];
-  const std::int64_t in_height = input.type.shape[1];
-  const std::int64_t in_width = input.type.shape[2];
-  for (std::int64_t r = 0; r < count; ++r) {
-    const std::int64_t x = (start + r) % out_width;
-    const std::int64_t line = (start + r) / out_width;
-    const std::int64_t y = line % out_height;
-    const std::int64_t n = line / out_height;
-    outputs[r] = image_row_out(output, n, y) + x * columns;
-    if (residuals != nullptr) residuals[r] = image_row(context.inputs[2], n, y) + x * columns;
-    for (std::int64_t ky = 0; ky < window.kernel_height; ++ky) {
-      const std::int64_t iy = y * window.stride_y - window.pad_top + ky * window.dilation_y;
-      const float* row = iy < 0 || iy >= in_height ? nullptr : image_row(input, n, iy);
-      for (std::int64_t kx = 0; kx < window.kernel_width; ++kx) {
-        const std::int64_t ix = x * window.stride_x - window.pad_left + kx * window.dilation_x;
-        rows[(ky * window.kernel_width + kx) * count + r] =
-            row == nullptr || ix < 0 || ix >= in_width ? zeros : row + ix * depth;
-      }
-    }
-  }
-}
-
-Encoding DepthwiseNode::encoding(std::size_t, const WeightView&) const {
-  Encoding encoding;
-  encoding.kind = Encoding::Kind::depthwise;
-  encoding.element = ElementType::f32;
-  encoding.n = channels;
-  encoding.taps = window.taps();
-  encoding.bytes = static_cast<std::uint64_t>(channels * window.taps()) * sizeof(float);
-  return encoding;
-}
-
-std::uint64_t DepthwiseNode::scratch_bytes(int) const {
-  return 0;
-}
-
-std::optional<RowRange> DepthwiseNode::input_rows(std::size_t input, RowRange output) const {
-  if (input == 2) return output;
-  if (input != 0) return std::nullopt;
-  return window.rows(output, INT64_MAX / 2);
-}
-
-void DepthwiseNode::run(const KernelContext& context) const {
-  run_rows(context, {0, context.outputs[0].type.shape[1]});
-}
-
-void DepthwiseNode::run_rows(const KernelContext& context, RowRange range) const {
-  const kernels::KernelTable& table = kernels::kernel_table(target);
-  const KernelOperand& input = context.inputs[0];
-  const KernelOperand& output = context.outputs[0];
-  const std::int64_t count = range.end - range.begin;
-  context.threads.parallel_for(
-      output.type.shape[0] * count, 1, [&](std::int64_t begin, std::int64_t end, int) {
-        const float* rows[largest_depthwise_kernel];
-        for (std::int64_t line = begin; line < end; ++line) {
-          const std::int64_t n = line / count;
-          const std::int64_t y = range.begin + line % count;
-          for (std::int64_t ky = 0; ky < window.kernel_height; ++ky) {
-            const std::int64_t iy = y * window.stride_y - window.pad_top + ky * window.dilation_y;
-            rows[ky] = iy < 0 || iy >= input.type.shape[1] ? nullptr : image_row(input, n, iy);
-          }
-          kernels::DepthwiseTask task;
-          task.rows = rows;
-          task.input_width = input.type.shape[2];
-          task.input_stride = channels;
-          task.kernel_height = window.kernel_height;
-          task.kernel_width = window.kernel_width;
-          task.stride = window.stride_x;
-          task.dilation = window.dilation_x;
-          task.pad = window.pad_left;
-          task.weights = reinterpret_cast<const float*>(context.inputs[1].data);
-          task.channels = channels;
-          task.output = image_row_out(output, n, y);
-          task.output_stride = channels;
-          task.width = output.type.shape[2];
-          if (epilogue.has_residual) {
-            task.residual = image_row(context.inputs[2], n, y);
-            task.residual_stride = channels;
-          }
-          task.epilogue = epilogue.view();
-          table.depthwise_row(task);
-        }
-      });
 }
 
 }  // namespace plimsoll::tensor

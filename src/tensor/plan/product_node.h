@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tensor/kernels/table.h"
+#include "tensor/plan/image_window.h"
 #include "tensor/plan/kernel_node.h"
 
 namespace plimsoll::tensor {
@@ -29,21 +30,7 @@ struct OwnedEpilogue {
   void then_affine(std::span<const float> factor, std::span<const float> term, std::size_t count);
 };
 
-/// Window of a two-dimensional convolution.
-struct ImageWindow {
-  std::int64_t kernel_height = 1;
-  std::int64_t kernel_width = 1;
-  std::int64_t stride_y = 1;
-  std::int64_t stride_x = 1;
-  std::int64_t dilation_y = 1;
-  std::int64_t dilation_x = 1;
-  std::int64_t pad_top = 0;
-  std::int64_t pad_left = 0;
-
-  [[nodiscard]] std::int64_t taps() const { return kernel_height * kernel_width; }
-  /// Input rows that output rows need, clipped to [0, height).
-  [[nodiscard]] RowRange rows(RowRange output, std::int64_t height) const;
-};
+class TilePointers;
 
 /// Inputs: 0 the factors, 1 the weight, 2 the residual where the epilogue has one.
 struct ProductNode : KernelNode {
@@ -62,41 +49,32 @@ struct ProductNode : KernelNode {
   [[nodiscard]] std::uint64_t scratch_bytes(int threads) const override;
   void run(const KernelContext& context) const override;
   [[nodiscard]] bool row_wise() const override { return convolution; }
-  /// Taps of one sum.
-  [[nodiscard]] std::int64_t summed_taps() const { return transposed ? 1 : window.taps(); }
+  /// A kernel's row counts as one tap: see tile_pointers.h.
+  [[nodiscard]] bool takes_strips() const;
+  /// Taps of one sum, and what each holds, as the tile sees them.
+  [[nodiscard]] std::int64_t summed_taps() const;
+  [[nodiscard]] std::int64_t summed_depth() const;
   [[nodiscard]] bool image() const { return convolution; }
   [[nodiscard]] std::optional<RowRange> input_rows(std::size_t input,
                                                    RowRange output) const override;
   void run_rows(const KernelContext& context, RowRange output) const override;
 
  private:
-  /// Pointers for output rows (pixels) start to start + count.
-  void point(const KernelContext& context, std::int64_t tap, std::int64_t start, std::int64_t count,
-             const float* zeros, const float** rows, float** outputs,
-             const float** residuals) const;
+  /// How the panels are cut: a group of them stays in a cache while rows go by.
+  struct Groups {
+    std::int64_t panels = 0;
+    std::int64_t group = 0;  ///< panels of one group
+    std::int64_t count = 0;
+    std::uint64_t matrix_bytes = 0;
+  };
+  [[nodiscard]] Groups groups(std::int64_t tiles, int threads) const;
+  /// Rows of the product. `matrices`: packed ones, one after the other; several only where taps of
+  /// a transposed convolution are products of their own.
+  void run_range(const KernelContext& context, RowRange range, RowRange matrices) const;
   void run_transposed_rows(const KernelContext& context, RowRange output) const;
-  void run_range(const KernelContext& context, std::int64_t begin, std::int64_t end,
-                 std::int64_t tap) const;
-  [[nodiscard]] std::uint64_t thread_scratch() const;
-};
-
-/// Taller kernels are left to the reference.
-inline constexpr std::int64_t largest_depthwise_kernel = 32;
-
-/// Depthwise convolution on channels-last images. Inputs as above.
-struct DepthwiseNode : KernelNode {
-  kernels::Target target = kernels::Target::generic;
-  OwnedEpilogue epilogue;
-  std::int64_t channels = 0;
-  ImageWindow window;
-
-  [[nodiscard]] Encoding encoding(std::size_t input, const WeightView& view) const override;
-  [[nodiscard]] std::uint64_t scratch_bytes(int threads) const override;
-  void run(const KernelContext& context) const override;
-  [[nodiscard]] bool row_wise() const override { return true; }
-  [[nodiscard]] std::optional<RowRange> input_rows(std::size_t input,
-                                                   RowRange output) const override;
-  void run_rows(const KernelContext& context, RowRange output) const override;
+  void run_tile(const KernelContext& context, const Groups& groups, std::int64_t panel,
+                RowRange range, RowRange matrices, TilePointers& pointers) const;
+  [[nodiscard]] std::uint64_t zeros_bytes() const;
 };
 
 }  // namespace plimsoll::tensor
