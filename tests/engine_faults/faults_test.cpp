@@ -176,7 +176,9 @@ TEST_P(Faults, AnAllocationFailedInARunLeavesTheSessionUsable) {
     }
     EXPECT_TRUE(session.run()) << "after allocation " << nth << " failed";
     // A state has moved on if only something after the run failed.
-    if (GetParam().name != "State") EXPECT_EQ(floats_of(session.output("y")), right);
+    if (GetParam().name != "State") {
+      EXPECT_EQ(floats_of(session.output("y")), right);
+    }
   }
 }
 
