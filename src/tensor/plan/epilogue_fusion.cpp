@@ -84,18 +84,17 @@ std::size_t columns_of(const ProgramNode& node) {
   return static_cast<std::size_t>(dynamic_cast<const DepthwiseNode&>(*node.kernel).channels);
 }
 
-/// One value for each column, or one for all; nothing where the shape is another.
-std::optional<std::vector<float>> per_column(Rewriter& rewriter, ValueId id, bool image,
+/// One value for each column, or one for all; nothing where the shape is another. `from_end`: the
+/// columns' axis of the kernel's result, counted from the last, which is 0.
+std::optional<std::vector<float>> per_column(Rewriter& rewriter, ValueId id, std::size_t from_end,
                                              std::size_t columns) {
   if (id == no_value) return std::nullopt;
   const Shape shape = rewriter.value(id).type.shape;
   auto list = rewriter.floats(id);
   if (!list) return std::nullopt;
   if (list->size() == 1) return shape.rank() <= 4 ? list : std::nullopt;
-  if (list->size() != columns || shape.rank() == 0) return std::nullopt;
-  const std::size_t axis =
-      image ? (shape.rank() >= 3 ? shape.rank() - 3 : SIZE_MAX) : shape.rank() - 1;
-  if (axis >= shape.rank() || shape[axis] != static_cast<std::int64_t>(columns)) {
+  if (list->size() != columns || shape.rank() <= from_end ||
+      shape[shape.rank() - 1 - from_end] != static_cast<std::int64_t>(columns)) {
     return std::nullopt;
   }
   return list;
@@ -134,6 +133,8 @@ bool grow_by(Rewriter& rewriter, ProgramNode& grown, const ProgramNode& node, st
   OwnedEpilogue epilogue = *epilogue_of(grown);
   const bool image = is_image(*grown.kernel);
   const std::size_t columns = columns_of(grown);
+  // Channels are axis 1 of an image, the last axis of a product.
+  const std::size_t from_end = image ? rewriter.shape(node.outputs[0]).rank() - 2 : 0;
   const bool open = epilogue.activation == kernels::Activation::none && !epilogue.has_residual;
   const ValueId other = node.inputs.size() > 1 ? node.inputs[1 - side] : no_value;
 
@@ -160,7 +161,7 @@ bool grow_by(Rewriter& rewriter, ProgramNode& grown, const ProgramNode& node, st
   const bool multiply = is_op(node, "Mul");
   const bool divide = is_op(node, "Div") && side == 0;
   if (open && (add || subtract || multiply || divide)) {
-    if (auto list = per_column(rewriter, other, image, columns)) {
+    if (auto list = per_column(rewriter, other, from_end, columns)) {
       for (float& x : *list) {
         if (subtract) x = -x;
         if (divide) x = 1.0F / x;
@@ -177,7 +178,7 @@ bool grow_by(Rewriter& rewriter, ProgramNode& grown, const ProgramNode& node, st
   // A number after HardSwish, which is its activation's own factor and term.
   if (epilogue.activation == kernels::Activation::hard_swish && !epilogue.has_residual &&
       (add || subtract || multiply || divide)) {
-    const auto list = per_column(rewriter, other, image, columns);
+    const auto list = per_column(rewriter, other, from_end, columns);
     if (list && list->size() == 1) {
       const float number = list->front();
       if (add) epilogue.high += number;

@@ -9,12 +9,16 @@
 namespace plimsoll::tensor {
 namespace {
 
+/// An axis of a value of that rank, which may count from the end, on the twin.
+std::int64_t moved_axis(std::int64_t axis, std::size_t rank) {
+  if (axis < 0) axis += static_cast<std::int64_t>(rank);
+  return static_cast<std::int64_t>(channels_last_axis(static_cast<std::size_t>(axis), rank));
+}
+
 bool lower_concat(Rewriter& rewriter, const ProgramNode& node) {
-  std::int64_t axis = node.definition->integer("axis", 1);
-  if (axis < 0) axis += 4;
-  constexpr std::int64_t moved[] = {0, 3, 1, 2};
   auto definition = std::make_shared<Node>(*node.definition);
-  definition->attributes["axis"] = moved[axis];
+  definition->attributes["axis"] =
+      moved_axis(node.definition->integer("axis", 1), rewriter.shape(node.outputs[0]).rank());
   std::vector<ValueId> inputs;
   for (ValueId id : node.inputs) {
     if (rewriter.value(id).kind == ValueKind::weight) return false;
@@ -38,10 +42,20 @@ bool lower_pad(Rewriter& rewriter, const ProgramNode& node) {
     return false;
   }
   const auto known = known_value(rewriter.program(), node.inputs[1]);
-  if (!known || known->type != ElementType::i64 || known->elements() != 8) return false;
-  const auto* p = known->as<std::int64_t>();
+  const std::size_t rank = rewriter.shape(node.inputs[0]).rank();
+  if (!known || known->type != ElementType::i64 ||
+      known->elements() != static_cast<std::int64_t>(2 * rank)) {
+    return false;
+  }
+  const auto before = known->span<std::int64_t>();
+  std::vector<std::int64_t> pads(8, 0);
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    const std::size_t to = channels_last_axis(axis, rank);
+    pads[to] = before[axis];
+    pads[4 + to] = before[rank + axis];
+  }
   std::vector<ValueId> inputs = node.inputs;
-  inputs[1] = rewriter.add_integers({p[0], p[2], p[3], p[1], p[4], p[6], p[7], p[5]});
+  inputs[1] = rewriter.add_integers(pads);
   return emit_moved(rewriter, node, std::move(inputs));
 }
 
@@ -51,13 +65,12 @@ bool lower_slice(Rewriter& rewriter, const ProgramNode& node) {
   }
   const auto known = known_value(rewriter.program(), node.inputs[3]);
   if (!known || known->type != ElementType::i64) return false;
-  constexpr std::int64_t moved[] = {0, 3, 1, 2};
   std::vector<std::int64_t> axes;
   for (std::int64_t axis : known->span<std::int64_t>()) {
-    axes.push_back(moved[axis < 0 ? axis + 4 : axis]);
+    axes.push_back(moved_axis(axis, rewriter.shape(node.inputs[0]).rank()));
   }
   std::vector<ValueId> inputs = node.inputs;
-  inputs[3] = rewriter.add_integers(std::move(axes));
+  inputs[3] = rewriter.add_integers(axes);
   return emit_moved(rewriter, node, std::move(inputs));
 }
 
@@ -69,21 +82,23 @@ bool is_elementwise(const std::string& op) {
   return std::ranges::find(names, op) != std::end(names);
 }
 
-/// An operand of an elementwise operator for channels-last results; nothing where it has none.
-std::optional<ValueId> elementwise_operand(Rewriter& rewriter, ValueId id) {
+/// An operand of an elementwise operator for the channels-last twin of a result of that rank;
+/// nothing where it has none.
+std::optional<ValueId> elementwise_operand(Rewriter& rewriter, ValueId id, std::size_t rank) {
   const Shape shape = rewriter.value(id).type.shape;
   if (shape.elements() == 1 && shape.rank() <= 4) {
     return rewriter.value(id).kind == ValueKind::activation ? std::optional(rewriter.original(id))
                                                             : id;
   }
-  if (shape.rank() == 4 && rewriter.value(id).kind != ValueKind::weight) {
+  if (shape.rank() == rank && rewriter.value(id).kind != ValueKind::weight) {
     if (rewriter.value(id).kind != ValueKind::constant) return rewriter.channels_last(id);
   }
   const auto known = known_value(rewriter.program(), id);
-  if (!known || shape.rank() > 4) return std::nullopt;
-  // A constant: its dimensions are filled up in front, then moved.
-  std::vector<std::int64_t> dims(4 - shape.rank(), 1);
+  if (!known || shape.rank() > rank) return std::nullopt;
+  // A constant: its dimensions are filled up in front, then moved. A signal is an image of one row.
+  std::vector<std::int64_t> dims(rank - shape.rank(), 1);
   dims.insert(dims.end(), shape.dimensions().begin(), shape.dimensions().end());
+  if (rank == 3) dims.insert(dims.begin() + 2, 1);
   const std::size_t width = element_size(known->type);
   std::vector<std::byte> bytes(known->bytes());
   std::byte* to = bytes.data();
@@ -110,7 +125,7 @@ bool lower_elementwise(Rewriter& rewriter, const ProgramNode& node) {
       inputs.push_back(no_value);
       continue;
     }
-    const auto operand = elementwise_operand(rewriter, id);
+    const auto operand = elementwise_operand(rewriter, id, rewriter.shape(node.outputs[0]).rank());
     if (!operand) return false;
     inputs.push_back(*operand);
   }
@@ -126,7 +141,10 @@ bool lower_image_operator(Rewriter& rewriter, const ProgramNode& node) {
       node.inputs[0] == no_value) {
     return false;
   }
-  if (rewriter.shape(node.outputs[0]).rank() != 4) return false;
+  if (!is_image_rank(rewriter.shape(node.outputs[0]).rank()) ||
+      rewriter.shape(node.inputs[0]).rank() > rewriter.shape(node.outputs[0]).rank()) {
+    return false;
+  }
   // Only where an operand is channels-last already; otherwise there is nothing to gain.
   bool any = false;
   for (ValueId id : node.inputs) any = any || (id != no_value && rewriter.has_twin(id));

@@ -48,11 +48,37 @@ std::optional<ValueId> absorb_padding(Rewriter& rewriter, ValueId x, ImageWindow
   return before;
 }
 
+/// The filter's height and width; one row where it moves along one axis.
+struct FilterSize {
+  std::int64_t height = 1;
+  std::int64_t width = 1;
+};
+FilterSize filter_size(const Shape& filter) {
+  return {filter.rank() == 4 ? filter[2] : 1, filter.back()};
+}
+
+ImageWindow image_window(const SpatialWindow& spatial, FilterSize size) {
+  const std::size_t x = spatial.strides.size() - 1;
+  ImageWindow window;
+  window.kernel_height = size.height;
+  window.kernel_width = size.width;
+  window.stride_x = spatial.strides[x];
+  window.dilation_x = spatial.dilations[x];
+  window.pad_left = spatial.pads_begin[x];
+  if (x == 0) return window;
+  window.stride_y = spatial.strides[0];
+  window.dilation_y = spatial.dilations[0];
+  window.pad_top = spatial.pads_begin[0];
+  return window;
+}
+
 bool lower_convolution(Rewriter& rewriter, const ProgramNode& node) {
   const ValueId x = node.inputs[0];
   const ValueId w = node.inputs[1];
-  if (!rewriter.is_f32(x) || rewriter.shape(x).rank() != 4 || !usable_weight(rewriter, w))
+  if (!rewriter.is_f32(x) || !is_image_rank(rewriter.shape(x).rank()) ||
+      !usable_weight(rewriter, w)) {
     return false;
+  }
   const ProgramValue weight = rewriter.value(w);
   if (!weight.weight->dense()) return false;
   const Shape filter = weight.type.shape;
@@ -62,24 +88,17 @@ bool lower_convolution(Rewriter& rewriter, const ProgramNode& node) {
   const std::int64_t groups = node.definition->integer("group", 1);
   const bool depthwise = groups > 1 && groups == input[1] && filter[0] == groups;
   if (groups != 1 && !depthwise) return false;
-  if (depthwise && filter[2] > largest_depthwise_kernel) return false;
-  const SpatialWindow spatial =
-      spatial_window(*node.definition, input, filter.dimensions().subspan(2));
-  ImageWindow window{filter[2],
-                     filter[3],
-                     spatial.strides[0],
-                     spatial.strides[1],
-                     spatial.dilations[0],
-                     spatial.dilations[1],
-                     spatial.pads_begin[0],
-                     spatial.pads_begin[1]};
+  const FilterSize size = filter_size(filter);
+  if (depthwise && size.height > largest_depthwise_kernel) return false;
+  ImageWindow window =
+      image_window(spatial_window(*node.definition, input, filter.dimensions().subspan(2)), size);
   std::vector<float> bias;
   if (node.inputs.size() > 2 && node.inputs[2] != no_value) {
     const auto known = rewriter.floats(node.inputs[2]);
     if (!known) return false;
     bias = *known;
   }
-  const auto view = weight.weight->reshaped({filter[0], filter[1], filter[2] * filter[3]});
+  const auto view = weight.weight->reshaped({filter[0], filter[1], size.height * size.width});
   if (!view) return false;
   const auto unpadded = absorb_padding(rewriter, x, window);
   std::shared_ptr<KernelNode> kernel;
@@ -113,8 +132,10 @@ bool lower_convolution(Rewriter& rewriter, const ProgramNode& node) {
 bool lower_transposed(Rewriter& rewriter, const ProgramNode& node) {
   const ValueId x = node.inputs[0];
   const ValueId w = node.inputs[1];
-  if (!rewriter.is_f32(x) || rewriter.shape(x).rank() != 4 || !usable_weight(rewriter, w))
+  if (!rewriter.is_f32(x) || !is_image_rank(rewriter.shape(x).rank()) ||
+      !usable_weight(rewriter, w)) {
     return false;
+  }
   const ProgramValue weight = rewriter.value(w);
   const Shape filter = weight.type.shape;
   const Shape output = rewriter.shape(node.outputs[0]);
@@ -124,13 +145,14 @@ bool lower_transposed(Rewriter& rewriter, const ProgramNode& node) {
   }
   const SpatialWindow spatial =
       transposed_window(*node.definition, rewriter.shape(x), filter.dimensions().subspan(2));
-  for (std::size_t axis = 0; axis < 2; ++axis) {
+  for (std::size_t axis = 0; axis + 2 < filter.rank(); ++axis) {
     if (spatial.strides[axis] != spatial.kernel[axis] || spatial.dilations[axis] != 1 ||
         spatial.pads_begin[axis] != 0 ||
         spatial.output[axis] != spatial.input[axis] * spatial.kernel[axis]) {
       return false;
     }
   }
+  const FilterSize size = filter_size(filter);
   auto kernel = std::make_shared<ProductNode>();
   if (node.inputs.size() > 2 && node.inputs[2] != no_value) {
     const auto known = rewriter.floats(node.inputs[2]);
@@ -142,10 +164,10 @@ bool lower_transposed(Rewriter& rewriter, const ProgramNode& node) {
   kernel->columns = filter[1];
   kernel->convolution = true;
   kernel->transposed = true;
-  kernel->window = {filter[2], filter[3], filter[2], filter[3], 1, 1, 0, 0};
+  kernel->window = {size.height, size.width, size.height, size.width, 1, 1, 0, 0};
   kernel->weight_element = weight.weight->stored->type;
   kernel->name = "ConvTranspose";
-  const auto view = weight.weight->reshaped({filter[0], filter[1], filter[2] * filter[3]});
+  const auto view = weight.weight->reshaped({filter[0], filter[1], size.height * size.width});
   const ValueId twin = rewriter.channels_last(x);
   const ValueId result = rewriter.add_twin(node.outputs[0]);
   const ValueId packed = rewriter.add_weight(weight, *view);

@@ -12,7 +12,14 @@ bool is_op(const ProgramNode& node, std::string_view name) {
 }
 
 Shape channels_last_shape(const Shape& shape) {
+  if (shape.rank() == 3) return {shape[0], 1, shape[2], shape[1]};
   return {shape[0], shape[2], shape[3], shape[1]};
+}
+
+std::size_t channels_last_axis(std::size_t axis, std::size_t rank) {
+  constexpr std::size_t of_signal[] = {0, 3, 2};
+  constexpr std::size_t of_image[] = {0, 3, 1, 2};
+  return rank == 3 ? of_signal[axis] : of_image[axis];
 }
 
 Rewriter::Rewriter(Program& program, kernels::Target target) : program_(program), target_(target) {
@@ -131,7 +138,7 @@ void Rewriter::release(ValueId id) {
   }
 }
 
-ProgramNode Rewriter::transpose(ValueId from, ValueId to, std::vector<std::int64_t> permutation) {
+void Rewriter::emit_transpose(ValueId from, ValueId to, std::vector<std::int64_t> permutation) {
   auto definition = std::make_shared<Node>();
   definition->op_type = "Transpose";
   definition->name = value(from).name;
@@ -139,7 +146,31 @@ ProgramNode Rewriter::transpose(ValueId from, ValueId to, std::vector<std::int64
   definition->inputs = {0};
   definition->outputs = {0};
   definition->attributes.emplace("perm", std::move(permutation));
-  return {definition, OperatorTable::builtin().find("", "Transpose", 13), nullptr, {from}, {to}};
+  emit({definition, OperatorTable::builtin().find("", "Transpose", 13), nullptr, {from}, {to}});
+}
+
+void Rewriter::emit_view(ValueId from, ValueId to) {
+  const auto dimensions = shape(to).dimensions();
+  const ValueId wanted = add_integers({dimensions.begin(), dimensions.end()});
+  auto definition = std::make_shared<Node>();
+  definition->op_type = "Reshape";
+  definition->name = value(from).name;
+  definition->opset = 13;
+  definition->inputs = {0, 1};
+  definition->outputs = {0};
+  emit({definition,
+        OperatorTable::builtin().find("", "Reshape", 13),
+        nullptr,
+        {from, wanted},
+        {to}});
+}
+
+TensorType Rewriter::image_type(ValueId id) {
+  TensorType type = value(id).type;
+  if (type.shape.rank() == 3) {
+    type.shape = {type.shape[0], type.shape[1], 1, type.shape[2]};
+  }
+  return type;
 }
 
 std::optional<ValueId> Rewriter::only_twin(ValueId id) const {
@@ -152,7 +183,13 @@ ValueId Rewriter::original(ValueId id) {
   const auto twin = only_twin(id);
   if (!twin || value(id).kind != ValueKind::activation) return id;
   have_original_.emplace(id, true);
-  emit(transpose(*twin, id, {0, 3, 1, 2}));
+  if (shape(id).rank() == 4) {
+    emit_transpose(*twin, id, {0, 3, 1, 2});
+    return id;
+  }
+  const ValueId image = add_activation(value(id).name, image_type(id));
+  emit_transpose(*twin, image, {0, 3, 1, 2});
+  emit_view(image, id);
   return id;
 }
 
@@ -168,9 +205,14 @@ ValueId Rewriter::channels_last(ValueId id) {
       return source;
     }
   }
+  ValueId image = id;
+  if (shape(id).rank() == 3) {
+    image = add_activation(value(id).name, image_type(id));
+    emit_view(id, image);
+  }
   const ValueId twin = add_twin(id);
   have_original_.emplace(id, true);
-  emit(transpose(id, twin, {0, 2, 3, 1}));
+  emit_transpose(image, twin, {0, 2, 3, 1});
   return twin;
 }
 

@@ -18,8 +18,15 @@ namespace plimsoll::tensor {
 /// A node of the standard's own domain that is not lowered yet.
 [[nodiscard]] bool is_op(const ProgramNode& node, std::string_view name);
 
-/// N×C×H×W → N×H×W×C.
+/// Whether a value of that rank can have a channels-last twin: images, and signals N×C×L, which
+/// count as images of one row.
+[[nodiscard]] constexpr bool is_image_rank(std::size_t rank) {
+  return rank == 3 || rank == 4;
+}
+/// N×C×H×W → N×H×W×C, and N×C×L → N×1×L×C.
 [[nodiscard]] Shape channels_last_shape(const Shape& shape);
+/// The axis of the channels-last twin that axis `axis` of a value of that rank becomes.
+[[nodiscard]] std::size_t channels_last_axis(std::size_t axis, std::size_t rank);
 
 /// Nodes are emitted in execution order. A node that is emitted reads only values that exist by
 /// then; `original` and `channels_last` see to that.
@@ -84,8 +91,11 @@ class Rewriter {
   ValueId add_twin(ValueId id);
 
  private:
-  [[nodiscard]] ProgramNode transpose(ValueId from, ValueId to,
-                                      std::vector<std::int64_t> permutation);
+  void emit_transpose(ValueId from, ValueId to, std::vector<std::int64_t> permutation);
+  /// Emits `to` as `from` under the shape that `to` has.
+  void emit_view(ValueId from, ValueId to);
+  /// Of an N×C×L value its N×C×1×L form, of others themselves.
+  [[nodiscard]] TensorType image_type(ValueId id);
   ValueId add_value(ProgramValue value, std::uint32_t readers);
 
   Program& program_;
