@@ -90,6 +90,20 @@ class Publisher {
   ProgressLine& progress_;
 };
 
+/// One sentence on standard error, whatever else is printed: the program's answer is no.
+void print_refusal(const PlanReport& plan) {
+  fmt::print(stderr, "plimsoll: does not fit: {}the limit is {} ({} bytes); ",
+             plan.stage.empty() ? "" : plan.stage + ": ", format_bytes(plan.limit_bytes),
+             plan.limit_bytes);
+  if (plan.smallest_workable_limit_bytes == 0) {
+    fmt::print(stderr, "what would work is not known yet; give more with --memory-limit\n");
+  } else {
+    fmt::print(stderr, "the smallest that would work is {}: --memory-limit {}\n",
+               format_bytes(plan.smallest_workable_limit_bytes),
+               plan.smallest_workable_limit_bytes);
+  }
+}
+
 int refuse(const Engine& engine, Publisher& publisher, Report& report, const Refusal& refusal) {
   report.plan.verdict = Verdict::does_not_fit;
   report.plan.stage = refusal.stage;
@@ -142,6 +156,7 @@ int execute(const Options& options) {
   if (options.command == Command::plan || report.plan.verdict == Verdict::does_not_fit) {
     report.take_kernel_figures();
     publisher.files(engine, report);
+    if (report.plan.verdict == Verdict::does_not_fit) print_refusal(report.plan);
     return judged(report);
   }
 
