@@ -1,5 +1,5 @@
 // What a command found out. Why it exists: one structure feeds the text, the JSON and the exit
-// code. May touch: the public API. Fields of the JSON: docs/schema/.
+// code. May touch: the public API. Fields of the JSON: docs/schemas/.
 #pragma once
 
 #include <cstdint>

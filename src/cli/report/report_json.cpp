@@ -13,6 +13,20 @@ std::string dump(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+const char* command_name(Command command) {
+  switch (command) {
+    case Command::run:
+      return "run";
+    case Command::plan:
+      return "plan";
+    case Command::inspect:
+      return "inspect";
+    case Command::bench:
+      return "bench";
+  }
+  return "?";
+}
+
 Json shape_json(const Shape& shape) {
   Json array = Json::array();
   for (const std::int64_t dimension : shape.dimensions()) array.push_back(dimension);
@@ -87,6 +101,7 @@ Json values_json(const std::vector<ValueInfo>& values) {
 std::string report_json(Command command, const Report& report) {
   const PlanReport& plan = report.plan;
   Json json;
+  json["command"] = command_name(command);
   json["model"] = report.model;
   json["limit_bytes"] = plan.limit_bytes;
   json["limit_source"] = plan.limit_source;
@@ -117,6 +132,7 @@ std::string report_json(Command command, const Report& report) {
 
 std::string inspection_json(const ModelInfo& info, const KernelMemory& memory) {
   Json json;
+  json["command"] = command_name(Command::inspect);
   json["model"] = info.path;
   json["producer"] = info.producer;
   json["ir_version"] = info.ir_version;

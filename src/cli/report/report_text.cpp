@@ -147,7 +147,8 @@ std::string inspection_text(const ModelInfo& info) {
   std::uint64_t bytes = 0;
   for (const WeightInfo& weight : info.weights) bytes += weight.source_bytes;
   line(out, "weights",
-       fmt::format("{} in {} tensors; the largest:", format_bytes(bytes), info.weights.size()));
+       fmt::format("{} in {} tensors{}", format_bytes(bytes), info.weights.size(),
+                   info.weights.empty() ? "" : "; the largest:"));
   std::vector<const WeightInfo*> largest;
   for (const WeightInfo& weight : info.weights) largest.push_back(&weight);
   const std::size_t shown = std::min<std::size_t>(5, largest.size());

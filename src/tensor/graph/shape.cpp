@@ -18,7 +18,7 @@ Shape::Shape(std::initializer_list<std::int64_t> dimensions)
 
 Shape::Shape(std::span<const std::int64_t> dimensions) {
   if (dimensions.size() > max_rank) {
-    fail_input(fmt::format("a tensor of rank {} is not supported: at most {} dimensions",
+    fail_input(fmt::format("a tensor of rank {} is not supported: {} dimensions are the most",
                            dimensions.size(), max_rank));
   }
   rank_ = static_cast<std::uint8_t>(dimensions.size());
@@ -28,11 +28,13 @@ Shape::Shape(std::span<const std::int64_t> dimensions) {
   std::int64_t product = 1;
   for (std::int64_t dimension : dimensions) {
     if (dimension < 0) {
-      fail_input(fmt::format("shape {} has a negative dimension", to_string()));
+      fail_input(
+          fmt::format("shape {} has a negative dimension: check where it comes from", to_string()));
     }
     if (dimension == 0) continue;
     if (product > largest_count / dimension) {
-      fail_input(fmt::format("shape {} has more than 2^62 elements", to_string()));
+      fail_input(fmt::format("shape {} has more than 2^62 elements: check where it comes from",
+                             to_string()));
     }
     product *= dimension;
   }
@@ -60,8 +62,9 @@ bool operator==(const Shape& a, const Shape& b) noexcept {
 std::uint64_t checked_bytes(const Shape& shape, std::size_t element_bytes, const char* what) {
   const auto count = static_cast<std::uint64_t>(shape.elements());
   if (element_bytes != 0 && count > (std::uint64_t{1} << 62) / element_bytes) {
-    fail_input(fmt::format("{}: shape {} of {}-byte elements exceeds 2^62 bytes", what,
-                           shape.to_string(), element_bytes));
+    fail_input(fmt::format(
+        "{}: shape {} of {}-byte elements exceeds 2^62 bytes: check where it comes from", what,
+        shape.to_string(), element_bytes));
   }
   return count * element_bytes;
 }

@@ -15,7 +15,9 @@ std::uint64_t parse_bytes(const std::string& text, const char* what) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stop != end) {
-    fail_input(fmt::format("the {} '{}' of its external data is no number of bytes", what, text));
+    fail_input(fmt::format(
+        "the {} '{}' of its external data is no number of bytes: export the model again", what,
+        text));
   }
   return value;
 }
@@ -32,8 +34,9 @@ FileRange ExternalFiles::locate(const ExternalEntries& entries, std::uint64_t by
   const std::uint64_t offset = entries.offset ? parse_bytes(*entries.offset, "offset") : 0;
   const std::uint64_t length = entries.length ? parse_bytes(*entries.length, "length") : bytes;
   if (length != bytes) {
-    fail_input(fmt::format("its external data has {} bytes, but its type and shape need {}", length,
-                           bytes));
+    fail_input(fmt::format(
+        "its external data has {} bytes, but its type and shape need {}: export the model again",
+        length, bytes));
   }
   std::shared_ptr<const SourceFile>& file = files_[entries.location];
   if (file == nullptr) file = SourceFile::open_below(*folder_, entries.location);

@@ -18,11 +18,12 @@ WireReader::WireReader(std::shared_ptr<const SourceFile> file, StructureLimit& l
       end_(file_->size()) {}
 
 void WireReader::fail(const std::string& what) const {
-  fail_input(fmt::format("it is damaged at byte {}: {}", position_, what));
+  fail_input(fmt::format("it is damaged at byte {}: {}; fetch it again or export it anew",
+                         position_, what));
 }
 
 void WireReader::fill() {
-  if (position_ == end_) fail("a value ends in the middle; the file was cut: fetch it again");
+  if (position_ == end_) fail("a value ends in the middle; the file was cut");
   buffer_start_ = position_;
   const std::uint64_t some = std::min<std::uint64_t>(buffer_.size(), file_->size() - position_);
   file_->read(position_, {buffer_.data(), static_cast<std::size_t>(some)});
@@ -54,8 +55,8 @@ float WireReader::raw_float() {
 
 void WireReader::skip_bytes(std::uint64_t bytes) {
   if (bytes > end_ - position_) {
-    fail(fmt::format("{} bytes are needed, but only {} are left; the file was cut: fetch it again",
-                     bytes, end_ - position_));
+    fail(fmt::format("{} bytes are needed, but only {} are left; the file was cut", bytes,
+                     end_ - position_));
   }
   position_ += bytes;
 }
@@ -89,10 +90,8 @@ std::uint64_t WireReader::length(const Field& field) {
   expect(field, bytes_type);
   const std::uint64_t value = raw_varint();
   if (value > end_ - position_) {
-    fail(
-        fmt::format("a field of {} bytes does not fit in the {} that are left; the file was cut: "
-                    "fetch it again",
-                    value, end_ - position_));
+    fail(fmt::format("a field of {} bytes does not fit in the {} that are left; the file was cut",
+                     value, end_ - position_));
   }
   return value;
 }
