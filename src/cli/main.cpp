@@ -11,6 +11,7 @@
 #include "cli/exit_code.h"
 #include "cli/options.h"
 #include "cli/terminal/interrupt.h"
+#include "cli/terminal/printable.h"
 #include "plimsoll/error.h"
 
 int main(int argc, char** argv) {
@@ -30,7 +31,7 @@ int main(int argc, char** argv) {
       std::fputs("plimsoll: interrupted\n", stderr);
       return exit_code::failure;
     }
-    fmt::print(stderr, "plimsoll: {}\n", error.message());
+    fmt::print(stderr, "plimsoll: {}\n", printable(error.message()));
     return exit_code::of(error.kind());
   } catch (const std::bad_alloc&) {
     std::fputs("plimsoll: the heap is exhausted: more memory was needed than the ledger knows of\n",

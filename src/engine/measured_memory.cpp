@@ -28,9 +28,12 @@ MeasuredMemory::MeasuredMemory(std::shared_ptr<memory::Budget> budget, std::uint
 
 std::expected<void, Refusal> MeasuredMemory::update() {
   const std::scoped_lock lock(mutex_);
-  auto claimed = claim();
-  unclaimed_bytes_ = claimed ? 0 : claimed.error().requested_bytes;
-  return claimed;
+  // Both are tried: a plan that does not fit needs to know all that is missing.
+  auto heap = claim_heap();
+  auto program = claim_program();
+  unclaimed_bytes_ = (heap ? 0 : heap.error().requested_bytes) +
+                     (program ? 0 : program.error().requested_bytes);
+  return heap ? program : heap;
 }
 
 std::uint64_t MeasuredMemory::unclaimed_bytes() const {
@@ -38,14 +41,17 @@ std::uint64_t MeasuredMemory::unclaimed_bytes() const {
   return unclaimed_bytes_;
 }
 
-std::expected<void, Refusal> MeasuredMemory::claim() {
+std::expected<void, Refusal> MeasuredMemory::claim_heap() {
   if (!heap_) {
     auto entry =
         memory::HeapEntry::open(*budget_, memory::HeapEntry::default_margin_bytes, heap_at_start_);
     if (!entry) return std::unexpected(std::move(entry.error()));
     heap_.emplace(std::move(*entry));
   }
-  if (auto granted = heap_->update(); !granted) return granted;
+  return heap_->update();
+}
+
+std::expected<void, Refusal> MeasuredMemory::claim_program() {
   const std::uint64_t resident = memory::probe_process().resident_file_bytes;
   const std::uint64_t grown = resident - std::min(resident, program_at_start_);
   return hold(program_, std::max(grown, program_.bytes()), *budget_, "program pages");

@@ -34,7 +34,8 @@ class MeasuredMemory {
   [[nodiscard]] std::uint64_t unclaimed_bytes() const;
 
  private:
-  [[nodiscard]] std::expected<void, Refusal> claim();
+  [[nodiscard]] std::expected<void, Refusal> claim_heap();
+  [[nodiscard]] std::expected<void, Refusal> claim_program();
 
   mutable std::mutex mutex_;
   std::shared_ptr<memory::Budget> budget_;

@@ -29,7 +29,8 @@ class CommandLineTest(unittest.TestCase):
 
     def start(self, *arguments) -> subprocess.CompletedProcess:
         return subprocess.run([self.program, *map(str, arguments)], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=SECONDS, check=False)
+                              capture_output=True, text=True, errors="replace",
+                              timeout=SECONDS, check=False)
 
     def expect(self, code: int, *arguments) -> subprocess.CompletedProcess:
         done = self.start(*arguments)

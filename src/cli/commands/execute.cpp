@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <string>
+#include <utility>
 
 #include "cli/commands/commands.h"
 #include "cli/commands/outputs.h"
@@ -12,6 +14,7 @@
 #include "cli/output_file.h"
 #include "cli/report/report.h"
 #include "cli/terminal/interrupt.h"
+#include "cli/terminal/printable.h"
 #include "cli/terminal/progress.h"
 #include "plimsoll/limit.h"
 
@@ -64,8 +67,9 @@ class Publisher {
     }
   }
   /// JSON on standard output stands there alone.
-  void text(std::string_view text) {
+  void text(std::string text) {
     if (options_.quiet) return;
+    text = printable(std::move(text));
     progress_.clear();
     std::FILE* const stream = options_.json == "-" ? stderr : stdout;
     std::fwrite(text.data(), 1, text.size(), stream);
@@ -93,7 +97,7 @@ class Publisher {
 /// One sentence on standard error, whatever else is printed: the program's answer is no.
 void print_refusal(const PlanReport& plan) {
   fmt::print(stderr, "plimsoll: does not fit: {}the limit is {} ({} bytes); ",
-             plan.stage.empty() ? "" : plan.stage + ": ", format_bytes(plan.limit_bytes),
+             plan.stage.empty() ? "" : printable(plan.stage) + ": ", format_bytes(plan.limit_bytes),
              plan.limit_bytes);
   if (plan.smallest_workable_limit_bytes == 0) {
     fmt::print(stderr, "what would work is not known yet; give more with --memory-limit\n");
@@ -111,7 +115,7 @@ int refuse(const Engine& engine, Publisher& publisher, Report& report, const Ref
       std::max(report.plan.smallest_workable_limit_bytes, refusal.smallest_workable_limit_bytes);
   report.take_kernel_figures();
   publisher.files(engine, report);
-  fmt::print(stderr, "plimsoll: does not fit: {}\n", refusal.to_string());
+  fmt::print(stderr, "plimsoll: does not fit: {}\n", printable(refusal.to_string()));
   return exit_code::does_not_fit;
 }
 
@@ -169,6 +173,7 @@ int execute(const Options& options) {
   const int runs = options.repeat != 0 ? options.repeat : bench ? bench_runs : 1;
   for (int run = bench ? -1 : 0; run < runs; ++run) {
     throw_if_interrupted();
+    progress.begin_run(std::max(run, 0) + 1, runs);
     auto outcome = session.run();
     if (!outcome) return refuse(engine, publisher, report, outcome.error());
     report.add_run(*outcome);

@@ -34,8 +34,18 @@ void ProgressLine::show(std::string_view phase, double fraction) {
   last_ = now;
   shown_ = true;
   // \r: to the line's beginning; \033[K: clear to its end.
-  fmt::print(stderr, "\r{} {:3.0f} %\033[K", phase, fraction * 100);
+  if (runs_ > 1 && phase == "run") {
+    fmt::print(stderr, "\rrun {} of {}\033[K", run_, runs_);
+  } else {
+    fmt::print(stderr, "\r{} {:3.0f} %\033[K", phase, fraction * 100);
+  }
   std::fflush(stderr);
+}
+
+void ProgressLine::begin_run(int number, int count) {
+  const std::scoped_lock lock(mutex_);
+  run_ = number;
+  runs_ = count;
 }
 
 void ProgressLine::clear() {

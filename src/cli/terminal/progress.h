@@ -21,6 +21,8 @@ class ProgressLine {
   /// Empty when nothing would be shown anyway. Must not outlive this.
   [[nodiscard]] Progress callback();
   void show(std::string_view phase, double fraction);
+  /// From here on it is the run `number` of `count`.
+  void begin_run(int number, int count);
   /// Takes the line away, before other text is written.
   void clear();
 
@@ -30,6 +32,8 @@ class ProgressLine {
   bool shown_ = false;
   double begin_;
   double last_ = 0;
+  int run_ = 1;
+  int runs_ = 1;
 };
 
 }  // namespace plimsoll::cli

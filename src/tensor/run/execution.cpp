@@ -350,9 +350,8 @@ void Execution::run_steps(Stage& stage) {
       ++number;
     }
     services_.budget->sample();
-    if (services_.progress) {
-      services_.progress("run", static_cast<double>(number) / static_cast<double>(count));
-    }
+    fraction_ = static_cast<double>(number) / static_cast<double>(count);
+    if (services_.progress) services_.progress("run", fraction_);
   }
 }
 
@@ -533,7 +532,12 @@ std::vector<DynamicValue> Execution::run_body(const ProgramNode& node, const Gra
     for (const Capture& capture : body.captures) graph->inputs.push_back(capture.inner);
     graph->captures.clear();
     ExecutionServices services = services_;
-    services.progress = nullptr;
+    // A loop may take long: each round says that it lives, not how far it is.
+    if (services_.progress) {
+      services.progress = [this](std::string_view phase, double /*fraction*/) {
+        services_.progress(phase, fraction_);
+      };
+    }
     services.begin_phase = nullptr;
     run.execution = std::make_unique<Execution>(std::move(graph), std::move(services));
   }

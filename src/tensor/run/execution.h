@@ -159,6 +159,7 @@ class Execution {
   std::vector<std::shared_ptr<const OwnedTensor>> kept_;         ///< by program value
   std::vector<std::shared_ptr<const SequenceValue>> sequences_;  ///< by program value
   std::vector<bool> absent_optional_;                            ///< by program value
+  double fraction_ = 0;                                          ///< of the steps, as last reported
   bool profiling_ = false;
   std::vector<StepProfile> profile_;
 };
