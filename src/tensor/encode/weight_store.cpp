@@ -41,6 +41,11 @@ void scatter(const std::byte* source, ElementType from, std::byte* destination, 
   }
 }
 
+void walk_runs(const WeightView& view, std::span<std::byte> window,
+               const std::function<void(const SourceRun&)>& consume) {
+  walk_source(view, window, [&](const SourceBox& box) { for_each_run(view, box, consume); });
+}
+
 void encode_plain(const WeightView& view, std::span<std::byte> window, std::byte* destination) {
   const ElementType from = view.stored->type;
   const ElementType to = view.type.element;
@@ -54,7 +59,7 @@ void encode_plain(const WeightView& view, std::span<std::byte> window, std::byte
     strides[axis] = stride;
     stride *= view.type.shape[axis];
   }
-  walk_source(view, window, [&](const SourceRun& run) {
+  walk_runs(view, window, [&](const SourceRun& run) {
     std::int64_t at = 0;
     for (std::size_t axis = 0; axis < view.type.shape.rank(); ++axis) {
       at += run.index[axis] * strides[axis];
@@ -64,52 +69,66 @@ void encode_plain(const WeightView& view, std::span<std::byte> window, std::byte
   });
 }
 
-/// The k and n of a view's element in the packed matrix of its group. Views are [K, N] for a
-/// product, [O, I, taps…] for a convolution (reshaped to three axes).
+/// A box of a product's weight, a view [K, N].
+void pack_product(const WeightView& view, const Encoding& encoding, const SourceBox& box,
+                  std::byte* destination) {
+  const kernels::PackSource source{box.data, 0, view.strides[0], view.strides[1]};
+  const kernels::PackRange range{0, 1, box.index[0], box.count[0], box.index[1], box.count[1]};
+  kernels::pack(panel_layout(encoding), encoding.k, source, range, destination);
+}
+
+/// A box of a convolution's weight, a view [O, I, taps], whose output channels may be several
+/// groups' columns.
+void pack_convolution(const WeightView& view, const Encoding& encoding, const SourceBox& box,
+                      std::byte* destination) {
+  const kernels::PanelLayout layout = panel_layout(encoding);
+  const std::size_t width = element_size(encoding.element);
+  const std::int64_t end = box.index[0] + box.count[0];
+  for (std::int64_t o = box.index[0]; o < end;) {
+    const std::int64_t group = o / encoding.n;
+    const std::int64_t next = std::min(end, (group + 1) * encoding.n);
+    const kernels::PackSource source{
+        box.data + static_cast<std::size_t>((o - box.index[0]) * view.strides[0]) * width,
+        view.strides[2], view.strides[1], view.strides[0]};
+    const kernels::PackRange range{box.index[2], box.count[2],           box.index[1],
+                                   box.count[1], o - group * encoding.n, next - o};
+    kernels::pack(layout, encoding.k / encoding.taps, source, range,
+                  destination + static_cast<std::uint64_t>(group) * layout.bytes());
+    o = next;
+  }
+}
+
+/// A box of a weight whose taps are matrices of their own, a view [K, N, taps].
+void pack_by_tap(const WeightView& view, const Encoding& encoding, const SourceBox& box,
+                 std::byte* destination) {
+  const kernels::PanelLayout layout = panel_layout(encoding);
+  const std::size_t width = element_size(encoding.element);
+  const kernels::PackRange range{0, 1, box.index[0], box.count[0], box.index[1], box.count[1]};
+  for (std::int64_t t = 0; t < box.count[2]; ++t) {
+    const kernels::PackSource source{
+        box.data + static_cast<std::size_t>(t * view.strides[2]) * width, 0, view.strides[0],
+        view.strides[1]};
+    kernels::pack(layout, encoding.k, source, range,
+                  destination + static_cast<std::uint64_t>(box.index[2] + t) * layout.bytes());
+  }
+}
+
+/// Views are [K, N] for a product, [O, I, taps] for a convolution, [K, N, taps] by tap.
 void encode_panels(const WeightView& view, const Encoding& encoding, std::span<std::byte> window,
                    std::byte* destination) {
-  const ElementType from = view.stored->type;
-  const kernels::PanelLayout layout = panel_layout(encoding);
-  const bool convolution = view.type.shape.rank() == 3;
-  const std::int64_t columns = encoding.n;
-  const std::int64_t channels = encoding.k / encoding.taps;
-  const std::uint64_t group_bytes = layout.bytes();
-  const std::size_t width = element_size(encoding.element);
-  walk_source(view, window, [&](const SourceRun& run) {
-    for (std::int64_t index = 0; index < run.count; ++index) {
-      std::int64_t k = 0;
-      std::int64_t n = 0;
-      std::int64_t group = 0;
-      if (convolution) {
-        const std::int64_t o = run.index[0] + (run.axis == 0 ? index : 0);
-        const std::int64_t i = run.index[1] + (run.axis == 1 ? index : 0);
-        const std::int64_t t = run.index[2] + (run.axis == 2 ? index : 0);
-        if (encoding.by_tap) {
-          group = t;
-          n = i;
-          k = o;
-        } else {
-          group = o / columns;
-          n = o % columns;
-          k = t * channels + i;
-        }
-      } else {
-        k = run.index[0] + (run.axis == 0 ? index : 0);
-        n = run.index[1] + (run.axis == 1 ? index : 0);
-      }
-      std::byte* to = destination + static_cast<std::uint64_t>(group) * group_bytes +
-                      static_cast<std::size_t>(layout.element(k, n)) * width;
-      scatter(run.data + static_cast<std::size_t>(index) * element_size(from), from, to,
-              encoding.element, 1, 1);
-    }
-  });
+  if (view.stored->type != encoding.element) fail_internal("packing keeps a weight's type");
+  const auto pack_box = view.type.shape.rank() == 2 ? pack_product
+                        : encoding.by_tap           ? pack_by_tap
+                                                    : pack_convolution;
+  walk_source(view, window,
+              [&](const SourceBox& box) { pack_box(view, encoding, box, destination); });
 }
 
 /// [C, 1, taps] → [taps][C].
 void encode_depthwise(const WeightView& view, const Encoding& encoding, std::span<std::byte> window,
                       std::byte* destination) {
   const std::size_t width = element_size(encoding.element);
-  walk_source(view, window, [&](const SourceRun& run) {
+  walk_runs(view, window, [&](const SourceRun& run) {
     for (std::int64_t index = 0; index < run.count; ++index) {
       const std::int64_t c = run.index[0] + (run.axis == 0 ? index : 0);
       const std::int64_t t = run.index[2] + (run.axis == 2 ? index : 0);
