@@ -50,5 +50,23 @@ TEST(Epilogue, AVectorAfterHardSwishDoesNot) {
   graph.expect_lowered({"MatMul+HardSwish", "Mul"}, sums);
 }
 
+TEST(Epilogue, TransposedConvolutionToOneChannelAndToSeveral) {
+  for (const std::int64_t channels : {1, 3}) {
+    GraphCase graph;
+    const ValueId x = graph.input({2, 7, 5, 6});
+    const ValueId sum = graph.node("ConvTranspose",
+                                   {x, graph.weight({7, channels, 2, 3}), graph.weight({channels})},
+                                   {{"strides", Integers{2, 3}}});
+    const ValueId normal = graph.node("BatchNormalization",
+                                      {sum, graph.weight({channels}), graph.weight({channels}),
+                                       graph.weight({channels}), graph.weight({channels}, 1, 2)});
+    const ValueId added = graph.node("Add", {normal, graph.input({2, channels, 10, 18})});
+    graph.output(graph.node("Sigmoid", {added}));
+    graph.expect_lowered(
+        {"Transpose", "Transpose", "ConvTranspose+BatchNormalization+Add+Sigmoid", "Transpose"},
+        sums);
+  }
+}
+
 }  // namespace
 }  // namespace plimsoll::tensor::test

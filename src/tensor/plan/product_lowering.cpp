@@ -161,16 +161,30 @@ bool lower_transposed(Rewriter& rewriter, const ProgramNode& node) {
   }
   kernel->target = rewriter.target();
   kernel->depth = filter[0];
-  kernel->columns = filter[1];
   kernel->convolution = true;
   kernel->transposed = true;
-  kernel->window = {size.height, size.width, size.height, size.width, 1, 1, 0, 0};
+  WeightView view = *weight.weight;
+  if (filter[1] == 1) {
+    // One channel: the positions of a kernel's row are neighbours in the output, so they are
+    // columns of one product.
+    constexpr std::int64_t columns_second[] = {0, 2, 1};
+    view = view.reshaped({filter[0], size.height, size.width})->transposed(columns_second);
+    kernel->columns = size.width;
+    kernel->window = {size.height, 1, size.height, 1, 1, 1, 0, 0};
+    if (!kernel->epilogue.shift.empty()) {
+      const float bias = kernel->epilogue.shift.front();
+      kernel->epilogue.shift.assign(static_cast<std::size_t>(size.width), bias);
+    }
+  } else {
+    view = *view.reshaped({filter[0], filter[1], size.height * size.width});
+    kernel->columns = filter[1];
+    kernel->window = {size.height, size.width, size.height, size.width, 1, 1, 0, 0};
+  }
   kernel->weight_element = weight.weight->stored->type;
   kernel->name = "ConvTranspose";
-  const auto view = weight.weight->reshaped({filter[0], filter[1], size.height * size.width});
   const ValueId twin = rewriter.channels_last(x);
   const ValueId result = rewriter.add_twin(node.outputs[0]);
-  const ValueId packed = rewriter.add_weight(weight, *view);
+  const ValueId packed = rewriter.add_weight(weight, view);
   rewriter.emit({node.definition, nullptr, std::move(kernel), {twin, packed}, {result}});
   return true;
 }
