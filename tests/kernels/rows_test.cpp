@@ -120,6 +120,38 @@ TEST_P(Rows, AddRows) {
   }
 }
 
+TEST_P(Rows, CombineRows) {
+  const KernelTable& table = kernel_table(GetParam());
+  for (const std::int64_t columns : {1, 3, 8, 16, 17, 40}) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{9}}) {
+      Numbers numbers(static_cast<std::uint32_t>(columns));
+      std::vector<std::vector<float>> rows;
+      std::vector<const float*> pointers;
+      for (std::size_t r = 0; r < count; ++r) rows.push_back(numbers.wholes(columns));
+      for (const auto& row : rows) pointers.push_back(row.data());
+      const std::vector<float> weights = numbers.wholes(static_cast<std::int64_t>(count));
+      std::vector<float> sums(static_cast<std::size_t>(columns) + 1, 100);
+      std::vector<float> largest = sums;
+      table.weighted_rows(pointers.data(), weights.data(), static_cast<std::int64_t>(count),
+                          columns, sums.data());
+      table.largest_rows(pointers.data(), static_cast<std::int64_t>(count), columns,
+                         largest.data());
+      EXPECT_EQ(sums.back(), 100) << "beyond the columns";
+      EXPECT_EQ(largest.back(), 100) << "beyond the columns";
+      for (std::size_t c = 0; c < static_cast<std::size_t>(columns); ++c) {
+        float sum = 0;
+        float most = rows[0][c];
+        for (std::size_t r = 0; r < count; ++r) {
+          sum += weights[r] * rows[r][c];
+          most = std::max(most, rows[r][c]);
+        }
+        EXPECT_EQ(sums[c], sum);
+        EXPECT_EQ(largest[c], most);
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, Rows, all_targets, target_test_name);
 
 }  // namespace

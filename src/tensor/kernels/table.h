@@ -79,6 +79,12 @@ struct KernelTable {
   /// sums[c] += Σ rows[r·stride + c] over `count` rows.
   void (*add_rows)(const float* rows, std::int64_t stride, std::int64_t count, std::int64_t columns,
                    float* sums) = nullptr;
+  /// output[c] = Σ weights[r]·rows[r][c], of at least one row. A row may be the output.
+  void (*weighted_rows)(const float* const* rows, const float* weights, std::int64_t count,
+                        std::int64_t columns, float* output) = nullptr;
+  /// output[c] = the largest rows[r][c], of at least one row. A row may be the output.
+  void (*largest_rows)(const float* const* rows, std::int64_t count, std::int64_t columns,
+                       float* output) = nullptr;
   /// For benchmarks: `rounds` of as many independent fused operations as a tile has. Returns the
   /// floating-point operations done.
   double (*fma_limit)(std::int64_t rounds) = nullptr;

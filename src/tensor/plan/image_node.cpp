@@ -42,10 +42,64 @@ void for_each_row(const KernelContext& context, RowRange range, const F& body) {
 
 /// A kernel whose output rows need a window of input rows.
 struct RowWiseNode : ImageNode {
+  kernels::Target target = kernels::Target::generic;
+
   void run(const KernelContext& context) const override {
     run_rows(context, {0, context.outputs[0].type.shape[1]});
   }
   [[nodiscard]] bool row_wise() const override { return true; }
+};
+
+/// Pixels to be combined into one, and their weights, a bounded number at a time.
+class PixelList {
+ public:
+  PixelList(const kernels::KernelTable& table, std::int64_t channels, bool largest)
+      : table_(table), channels_(channels), largest_(largest) {}
+
+  /// Begins another output pixel.
+  void start(float* output) {
+    output_ = output;
+    count_ = 0;
+  }
+  void add(const float* pixel, float weight) {
+    if (count_ == capacity) {
+      combine();
+      rows_[0] = output_;
+      weights_[0] = 1;
+      count_ = 1;
+    }
+    rows_[count_] = pixel;
+    weights_[count_++] = weight;
+  }
+  /// Writes the pixel; `empty` where nothing was added.
+  void finish(float empty) {
+    if (count_ == 0) {
+      std::fill_n(output_, channels_, empty);
+    } else {
+      combine();
+    }
+  }
+
+ private:
+  static constexpr std::size_t capacity = 64;
+  void combine() {
+    const auto count = static_cast<std::int64_t>(count_);
+    if (largest_) {
+      table_.largest_rows(rows_, count, channels_, output_);
+    } else if (count == 1 && weights_[0] == 1) {
+      std::copy_n(rows_[0], channels_, output_);
+    } else {
+      table_.weighted_rows(rows_, weights_, count, channels_, output_);
+    }
+  }
+
+  const kernels::KernelTable& table_;
+  std::int64_t channels_;
+  bool largest_;
+  float* output_ = nullptr;
+  std::size_t count_ = 0;
+  const float* rows_[capacity] = {};
+  float weights_[capacity] = {};
 };
 
 struct PoolNode : RowWiseNode {
@@ -64,35 +118,42 @@ struct PoolNode : RowWiseNode {
   void run_rows(const KernelContext& context, RowRange range) const override {
     const KernelOperand& input = context.inputs[0];
     const KernelOperand& output = context.outputs[0];
-    const std::int64_t channels = output.type.shape[3];
     for_each_row(context, range, [&](std::int64_t n, std::int64_t y) {
+      PixelList list(kernels::kernel_table(target), output.type.shape[3], !average);
+      const TapRange rows = taps(0, y);
       for (std::int64_t x = 0; x < output.type.shape[2]; ++x) {
-        float* to = pixel_out(output, n, y, x);
-        std::fill_n(to, channels, average ? 0.0F : -std::numeric_limits<float>::infinity());
-        std::int64_t count = 0;
-        for (std::int64_t ky = 0; ky < window.kernel[0]; ++ky) {
-          const std::int64_t iy =
-              y * window.strides[0] - window.pads_begin[0] + ky * window.dilations[0];
-          if (iy < 0 || iy >= window.input[0]) continue;
-          for (std::int64_t kx = 0; kx < window.kernel[1]; ++kx) {
-            const std::int64_t ix =
-                x * window.strides[1] - window.pads_begin[1] + kx * window.dilations[1];
-            if (ix < 0 || ix >= window.input[1]) continue;
-            ++count;
-            const float* from = pixel(input, n, iy, ix);
-            if (average) {
-              for (std::int64_t c = 0; c < channels; ++c) to[c] += from[c];
-            } else {
-              for (std::int64_t c = 0; c < channels; ++c) to[c] = from[c] > to[c] ? from[c] : to[c];
-            }
+        const TapRange columns = taps(1, x);
+        const std::int64_t count = include_padding ? window.taps() : rows.count * columns.count;
+        const float weight = count == 0 ? 0.0F : 1.0F / static_cast<float>(count);
+        list.start(pixel_out(output, n, y, x));
+        for (std::int64_t ky = 0; ky < rows.count; ++ky) {
+          for (std::int64_t kx = 0; kx < columns.count; ++kx) {
+            list.add(pixel(input, n, rows.first + ky * window.dilations[0],
+                           columns.first + kx * window.dilations[1]),
+                     weight);
           }
         }
-        if (!average) continue;
-        if (include_padding) count = window.taps();
-        const float scale = count == 0 ? 0.0F : 1.0F / static_cast<float>(count);
-        for (std::int64_t c = 0; c < channels; ++c) to[c] *= scale;
+        list.finish(average ? 0.0F : -std::numeric_limits<float>::infinity());
       }
     });
+  }
+
+ private:
+  /// Positions first, first + dilation, … of one axis that lie inside the input.
+  struct TapRange {
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+  };
+  [[nodiscard]] TapRange taps(std::size_t axis, std::int64_t output) const {
+    const std::int64_t dilation = window.dilations[axis];
+    const std::int64_t start = output * window.strides[axis] - window.pads_begin[axis];
+    const std::int64_t skipped = start < 0 ? (dilation - 1 - start) / dilation : 0;
+    TapRange range{start + skipped * dilation, 0};
+    if (range.first < window.input[axis]) {
+      const std::int64_t inside = (window.input[axis] - 1 - range.first) / dilation + 1;
+      range.count = std::clamp<std::int64_t>(window.kernel[axis] - skipped, 0, inside);
+    }
+    return range;
   }
 };
 
@@ -151,26 +212,20 @@ struct ResizeNode : RowWiseNode {
   void run_rows(const KernelContext& context, RowRange range) const override {
     const KernelOperand& input = context.inputs[0];
     const KernelOperand& output = context.outputs[0];
-    const std::int64_t channels = output.type.shape[3];
     for_each_row(context, range, [&](std::int64_t n, std::int64_t y) {
+      PixelList list(kernels::kernel_table(target), output.type.shape[3], false);
       const ResizeTaps& row = rows[static_cast<std::size_t>(y)];
       for (std::int64_t x = 0; x < output.type.shape[2]; ++x) {
         const ResizeTaps& column = columns[static_cast<std::size_t>(x)];
-        float* to = pixel_out(output, n, y, x);
-        bool first = true;
+        list.start(pixel_out(output, n, y, x));
         for (std::size_t r = 0; r < row.weights.size(); ++r) {
           for (std::size_t c = 0; c < column.weights.size(); ++c) {
-            const float weight = row.weights[r] * column.weights[c];
-            const float* from = pixel(input, n, row.first + static_cast<std::int64_t>(r),
-                                      column.first + static_cast<std::int64_t>(c));
-            if (first) {
-              for (std::int64_t i = 0; i < channels; ++i) to[i] = weight * from[i];
-            } else {
-              for (std::int64_t i = 0; i < channels; ++i) to[i] += weight * from[i];
-            }
-            first = false;
+            list.add(pixel(input, n, row.first + static_cast<std::int64_t>(r),
+                           column.first + static_cast<std::int64_t>(c)),
+                     row.weights[r] * column.weights[c]);
           }
         }
+        list.finish(0.0F);
       }
     });
   }
@@ -188,6 +243,7 @@ std::shared_ptr<KernelNode> make_image_node(Program& program, const ProgramNode&
   const std::string& op = definition.op_type;
   if (op == "MaxPool" || op == "AveragePool") {
     auto kernel = std::make_shared<PoolNode>();
+    kernel->target = target;
     kernel->average = op == "AveragePool";
     kernel->include_padding = definition.integer("count_include_pad", 0) != 0;
     const bool ceil_mode = definition.integer("ceil_mode", 0) != 0;
@@ -214,6 +270,7 @@ std::shared_ptr<KernelNode> make_image_node(Program& program, const ProgramNode&
     auto taps = resize_taps(program, node);
     if (!taps) return nullptr;
     auto kernel = std::make_shared<ResizeNode>();
+    kernel->target = target;
     kernel->rows = std::move((*taps)[2]);
     kernel->columns = std::move((*taps)[3]);
     kernel->name = op;
