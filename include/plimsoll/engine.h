@@ -178,6 +178,8 @@ class Engine {
   /// Names what the host program does next ("inputs"), in the timeline and the phases of reports.
   void begin_phase(std::string_view name) const;
   [[nodiscard]] static KernelMemory kernel_memory();
+  /// For a host program that catches std::bad_alloc: what was reserved, and who asked last.
+  [[nodiscard]] std::string explain_exhausted_heap() const;
   /// The timeline of reservations and kernel figures as an SVG picture. It says what ran and what
   /// was predicted (bytes), where given.
   [[nodiscard]] std::string timeline_svg(std::string_view title = {},

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/state.h"
+#include "memory/backstop.h"
 #include "memory/heap.h"
 #include "memory/probe.h"
 #include "tensor/import/onnx.h"
@@ -92,6 +93,10 @@ void Engine::cancel() const {
 
 void Engine::begin_phase(std::string_view name) const {
   state_->timeline->begin_phase(name);
+}
+
+std::string Engine::explain_exhausted_heap() const {
+  return memory::describe_exhausted_heap(*state_->root);
 }
 
 KernelMemory Engine::kernel_memory() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -109,6 +110,9 @@ void print_refusal(const PlanReport& plan) {
 }
 
 int refuse(const Engine& engine, Publisher& publisher, Report& report, const Refusal& refusal) {
+  // Granted under the limit and refused by the kernel: a stricter limit from outside, or memory
+  // that was taken behind the ledger's back.
+  if (refusal.by_kernel) throw Error(ErrorKind::failure, refusal.to_string());
   report.plan.verdict = Verdict::does_not_fit;
   report.plan.stage = refusal.stage;
   report.plan.smallest_workable_limit_bytes =
@@ -133,13 +137,8 @@ int judged(Report& report) {
   return exit_code::over_limit;
 }
 
-}  // namespace
-
-int execute(const Options& options) {
-  ProgressLine progress(!options.quiet);
-  Publisher publisher(options, progress);
-  const Engine engine = Engine::create(engine_options(options, progress));
-  const InterruptGuard guard(engine);
+int execute_with(const Engine& engine, const Options& options, Publisher& publisher,
+                 ProgressLine& progress) {
   const Model model = engine.open(options.model);
   const ModelInfo info = model.info();
   const std::vector<std::string> files = assign_outputs(options, info);
@@ -187,6 +186,20 @@ int execute(const Options& options) {
   publisher.text(run_text(report));
   publisher.files(engine, report);
   return judged(report);
+}
+
+}  // namespace
+
+int execute(const Options& options) {
+  ProgressLine progress(!options.quiet);
+  Publisher publisher(options, progress);
+  const Engine engine = Engine::create(engine_options(options, progress));
+  const InterruptGuard guard(engine);
+  try {
+    return execute_with(engine, options, publisher, progress);
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::internal, engine.explain_exhausted_heap());
+  }
 }
 
 }  // namespace plimsoll::cli

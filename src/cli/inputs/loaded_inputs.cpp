@@ -70,6 +70,8 @@ void LoadedInputs::claim(const Engine& engine, Input& input, const ValueType& ty
   auto memory = engine.allocate(bytes, fmt::format("input '{}'", input.name));
   if (memory) {
     item.memory = std::move(*memory);
+  } else if (memory.error().by_kernel) {
+    throw Error(ErrorKind::failure, memory.error().to_string());
   } else {
     refused_bytes_ += bytes;
   }
