@@ -31,8 +31,8 @@ std::expected<void, Refusal> MeasuredMemory::update() {
   // Both are tried: a plan that does not fit needs to know all that is missing.
   auto heap = claim_heap();
   auto program = claim_program();
-  unclaimed_bytes_ = (heap ? 0 : heap.error().requested_bytes) +
-                     (program ? 0 : program.error().requested_bytes);
+  unclaimed_bytes_ =
+      (heap ? 0 : heap.error().requested_bytes) + (program ? 0 : program.error().requested_bytes);
   return heap ? program : heap;
 }
 

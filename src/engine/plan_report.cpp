@@ -16,9 +16,6 @@ namespace {
 /// Pages of the program that a run touches and planning does not (kernels, operators), and the
 /// small heap blocks of a run.
 constexpr std::uint64_t run_code_bytes = 3 << 18;
-/// The same program on the same model differs by about this much from process to process (pages
-/// that the kernel maps around a fault). The smallest limit must work in any process.
-constexpr std::uint64_t between_processes_bytes = 5 << 18;
 constexpr std::uint64_t default_window_bytes = 1 << 20;
 /// Strips cost no time where they are tall enough (mlsd_512x512_large, one thread, alternating: 407
 /// ms with them, 487 without), so they are used whether memory is short or not; then a tenth more

@@ -10,6 +10,10 @@
 
 namespace plimsoll {
 
+/// The same program on the same model differs by about this much from process to process (pages
+/// that the kernel maps around a fault). The smallest limit must work in any process.
+inline constexpr std::uint64_t between_processes_bytes = 5 << 18;
+
 /// Plans for the inputs as set and picks the measures that make it fit.
 enum class PlanPurpose : std::uint8_t {
   promise,  ///< what the caller is told: holds for any process

@@ -207,7 +207,15 @@ std::expected<RunReport, Refusal> Session::run() {
     if (auto prepared = prepare_states(session); !prepared) {
       return std::unexpected(std::move(prepared.error()));
     }
-    if (auto ran = session.execution->run(); !ran) return std::unexpected(std::move(ran.error()));
+    if (auto ran = session.execution->run(); !ran) {
+      Refusal& refusal = ran.error();
+      if (session.execution->refused_in_last_stage() && !refusal.by_kernel) {
+        refusal.smallest_workable_limit_bytes =
+            engine.limit_bytes + (refusal.requested_bytes - refusal.available_bytes) +
+            between_processes_bytes;
+      }
+      return std::unexpected(std::move(refusal));
+    }
     report.run_seconds = now_seconds() - loaded;
     engine.timeline->sample();
     session.has_run = true;

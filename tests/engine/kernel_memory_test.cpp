@@ -53,7 +53,7 @@ TEST(KernelMemory, TwoSessionsCostTheWeightsOnce) {
   const auto figures = run_probe("sessions " + file.path() + " 1 2048 2").numbers();
   ASSERT_EQ(figures.size(), 3U);
   EXPECT_GT(figures[1] - figures[0], 8 * mebibyte);
-  EXPECT_LT(figures[1] - figures[0], 11 * mebibyte);
+  EXPECT_LT(figures[1] - figures[0], 13 * mebibyte);  // and pages of the program
   EXPECT_LT(figures[2] - figures[1], mebibyte);
 }
 

@@ -114,6 +114,7 @@ TEST(StagedPlan, ALaterRefusalIsAResultThatNamesTheStage) {
   ASSERT_FALSE(outcome);
   EXPECT_NE(outcome.error().stage.find("places"), std::string::npos) << outcome.error().stage;
   EXPECT_GT(outcome.error().requested_bytes, 60 * mebibyte);
+  EXPECT_GT(outcome.error().smallest_workable_limit_bytes, 64 * mebibyte);
   EXPECT_LE(engine.reserved_bytes(), held + mebibyte);
   x.assign(4096, 0);
   x[7] = 1;

@@ -92,6 +92,13 @@ class ProgramLimits(unittest.TestCase):
         self.assertIn("places", refused.report["stage"])
         self.assertIn("places", refused.text)
         self.assertLess(refused.outside_peak_bytes, 24 * MIB)
+        # Nothing was left to be planned, so it is known what would have worked.
+        smallest = refused.report["smallest_workable_limit_bytes"]
+        self.assertGreater(smallest, 128 * MIB)
+        self.assertLess(smallest, 150 * MIB)
+        works = self.program.call("run", model, ["--input", many, "--memory-limit", smallest])
+        self.assertEqual(works.exit_code, DONE, works.text)
+        self.assertLess(works.outside_peak_bytes, smallest)
 
     def test_what_the_kernel_refuses_is_a_failure_that_says_who_asked(self):
         def less_data():

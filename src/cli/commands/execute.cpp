@@ -115,8 +115,8 @@ int refuse(const Engine& engine, Publisher& publisher, Report& report, const Ref
   if (refusal.by_kernel) throw Error(ErrorKind::failure, refusal.to_string());
   report.plan.verdict = Verdict::does_not_fit;
   report.plan.stage = refusal.stage;
-  report.plan.smallest_workable_limit_bytes =
-      std::max(report.plan.smallest_workable_limit_bytes, refusal.smallest_workable_limit_bytes);
+  // What the plan said was for what it knew; later stages ask for more. 0: not known.
+  report.plan.smallest_workable_limit_bytes = refusal.smallest_workable_limit_bytes;
   report.take_kernel_figures();
   publisher.files(engine, report);
   fmt::print(stderr, "plimsoll: does not fit: {}\n", printable(refusal.to_string()));

@@ -215,6 +215,7 @@ std::expected<void, Refusal> Execution::run() {
   (void)plan_first_stage();
   profile_.clear();
   forget_outputs();
+  refused_in_last_stage_ = false;
   struct Cleanup {
     Execution* execution;
     ~Cleanup() {
@@ -230,7 +231,10 @@ std::expected<void, Refusal> Execution::run() {
       auto done = load(*stage);
       if (done && services_.begin_phase) services_.begin_phase("run");
       if (done) done = run_stage(*stage, last);
-      if (!done) throw OutOfBudget{std::move(done.error())};
+      if (!done) {
+        refused_in_last_stage_ = last;
+        throw OutOfBudget{std::move(done.error())};
+      }
       if (last) break;
       if (!ran_past_first_) reveal_inputs();
       ran_past_first_ = true;

@@ -102,6 +102,9 @@ class Execution {
   /// Encodes the first stage's weights that are not there yet.
   [[nodiscard]] std::expected<void, Refusal> load();
   [[nodiscard]] std::expected<void, Refusal> run();
+  /// Whether the refusal of the last run() came when nothing more was to be planned: what it asked
+  /// for was all that was missing.
+  [[nodiscard]] bool refused_in_last_stage() const { return refused_in_last_stage_; }
   /// Outputs of the last run, in the graph's order; valid until the next run or release.
   [[nodiscard]] const std::vector<ExecutionValue>& outputs() const { return outputs_; }
   void release_memory();
@@ -152,6 +155,7 @@ class Execution {
   std::unique_ptr<Stage> outputs_stage_;
   std::unique_ptr<Instance> outputs_instance_;
   bool ran_past_first_ = false;
+  bool refused_in_last_stage_ = false;
   struct BodyRun {
     std::unique_ptr<Execution> execution;
   };
