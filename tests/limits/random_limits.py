@@ -41,11 +41,13 @@ def main() -> int:
     for number in range(1, arguments.runs + 1):
         case = generator.choice(cases)
         checker = checkers[case.name]
-        limit = checker.random_limit(generator)
         large = checker.plan["predicted_peak_bytes"] > 30 << 20
         options = ["--threads", generator.choice((1, 2, 3, 8)),
                    "--policy", generator.choice(("favor-speed", "favor-min-peak")),
                    "--target", generator.choice(native if large else targets)]
+        # One in five at the smallest workable limit itself, where there is least room.
+        at_smallest = generator.random() < 0.2
+        limit = checker.smallest_with(options) if at_smallest else checker.random_limit(generator)
         result, faults = checker.under(limit, options)
         outcome = "refused" if result.exit_code == 4 else "run"
         counts[outcome] += 1
