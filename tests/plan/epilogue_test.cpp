@@ -68,5 +68,25 @@ TEST(Epilogue, TransposedConvolutionToOneChannelAndToSeveral) {
   }
 }
 
+TEST(Epilogue, GroupedConvolution) {
+  struct {
+    std::int64_t groups;
+    std::int64_t from;  ///< channels of a group
+    std::int64_t to;
+    std::int64_t kernel;
+  } const cases[] = {{2, 3, 5, 3}, {4, 4, 4, 1}, {3, 20, 35, 3}, {6, 1, 3, 3}, {6, 1, 1, 33}};
+  for (const auto& each : cases) {
+    GraphCase graph;
+    const std::int64_t columns = each.groups * each.to;
+    const ValueId x = graph.input({2, each.groups * each.from, 9, 7});
+    const ValueId sum =
+        convolution(graph, x, {columns, each.from, each.kernel, each.kernel}, each.groups);
+    const ValueId scaled = graph.node("Mul", {sum, graph.weight({1, columns, 1, 1})});
+    const ValueId added = graph.node("Add", {scaled, graph.input({2, columns, 9, 7})});
+    graph.output(graph.node("Relu", {added}));
+    graph.expect_lowered({"Transpose", "Transpose", "GroupedConv+Mul+Add+Relu", "Transpose"}, sums);
+  }
+}
+
 }  // namespace
 }  // namespace plimsoll::tensor::test

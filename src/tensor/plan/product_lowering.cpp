@@ -86,10 +86,9 @@ bool lower_convolution(Rewriter& rewriter, const ProgramNode& node) {
   const Shape output = rewriter.shape(node.outputs[0]);
   if (output.elements() == 0 || input.elements() == 0) return false;
   const std::int64_t groups = node.definition->integer("group", 1);
-  const bool depthwise = groups > 1 && groups == input[1] && filter[0] == groups;
-  if (groups != 1 && !depthwise) return false;
   const FilterSize size = filter_size(filter);
-  if (depthwise && size.height > largest_depthwise_kernel) return false;
+  const bool depthwise = groups > 1 && groups == input[1] && filter[0] == groups &&
+                         size.height <= largest_depthwise_kernel;
   ImageWindow window =
       image_window(spatial_window(*node.definition, input, filter.dimensions().subspan(2)), size);
   std::vector<float> bias;
@@ -113,13 +112,14 @@ bool lower_convolution(Rewriter& rewriter, const ProgramNode& node) {
   } else {
     auto made = std::make_shared<ProductNode>();
     made->target = rewriter.target();
-    made->depth = input[1];
+    made->depth = filter[1];
     made->columns = filter[0];
+    made->groups = groups;
     made->convolution = true;
     made->window = window;
     made->weight_element = weight.weight->stored->type;
     made->epilogue.shift = std::move(bias);
-    made->name = "Conv";
+    made->name = groups == 1 ? "Conv" : "GroupedConv";
     kernel = std::move(made);
   }
   const ValueId twin = unpadded ? *unpadded : rewriter.channels_last(x);

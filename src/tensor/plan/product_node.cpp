@@ -78,18 +78,19 @@ Encoding ProductNode::encoding(std::size_t, const WeightView& view) const {
   encoding.kind = Encoding::Kind::panels;
   encoding.element = view.stored->type;
   encoding.k = summed_taps() * summed_depth();
-  encoding.n = columns;
+  encoding.n = matrix_columns();
+  encoding.groups = groups;
   encoding.taps = window.taps();
   encoding.panel = kernels::panel_columns(target);
   encoding.by_tap = transposed;
   encoding.bytes = panel_layout(encoding).bytes();
-  if (transposed) encoding.bytes *= static_cast<std::uint64_t>(window.taps());
+  encoding.bytes *= static_cast<std::uint64_t>(transposed ? window.taps() : groups);
   return encoding;
 }
 
 bool ProductNode::takes_strips() const {
-  return convolution && !transposed && window.kernel_width > 1 && window.dilation_x == 1 &&
-         window.kernel_width * depth <= longest_strip;
+  return convolution && !transposed && groups == 1 && window.kernel_width > 1 &&
+         window.dilation_x == 1 && window.kernel_width * depth <= longest_strip;
 }
 
 std::int64_t ProductNode::summed_taps() const {
@@ -142,7 +143,7 @@ void ProductNode::run_rows(const KernelContext& context, RowRange output) const 
   run_range(context,
             whole ? RowRange{0, shape.product(0, 3)}
                   : RowRange{output.begin * shape[2], output.end * shape[2]},
-            {0, 1});
+            {0, groups});
 }
 
 void ProductNode::run_transposed_rows(const KernelContext& context, RowRange output) const {
@@ -158,22 +159,22 @@ void ProductNode::run_transposed_rows(const KernelContext& context, RowRange out
   }
 }
 
-ProductNode::Groups ProductNode::groups(std::int64_t tiles, int threads) const {
-  const kernels::PanelLayout layout{summed_taps() * summed_depth(), columns,
+ProductNode::PanelGroups ProductNode::panel_groups(std::int64_t tiles, int threads) const {
+  const kernels::PanelLayout layout{summed_taps() * summed_depth(), matrix_columns(),
                                     kernels::kernel_table(target).panel,
                                     element_size(weight_element)};
-  Groups groups;
-  groups.panels = layout.panels();
-  groups.matrix_bytes = layout.bytes();
+  PanelGroups cut;
+  cut.panels = layout.panels();
+  cut.matrix_bytes = layout.bytes();
   const std::uint64_t wanted = std::max<std::uint64_t>(
-      (groups.matrix_bytes + panel_group_bytes() - 1) / panel_group_bytes(), 1);
-  std::int64_t group = groups.panels / static_cast<std::int64_t>(wanted) + 1;
+      (cut.matrix_bytes + panel_group_bytes() - 1) / panel_group_bytes(), 1);
+  std::int64_t group = cut.panels / static_cast<std::int64_t>(wanted) + 1;
   // With few rows the panels are what is shared out among the threads.
-  if (tiles < tiles_per_task * threads) group = std::min(group, groups.panels / (threads * 4) + 1);
-  groups.group = std::min((group + panels_at_once - 1) / panels_at_once * panels_at_once,
-                          std::max<std::int64_t>(groups.panels, 1));
-  groups.count = (groups.panels + groups.group - 1) / groups.group;
-  return groups;
+  if (tiles < tiles_per_task * threads) group = std::min(group, cut.panels / (threads * 4) + 1);
+  cut.group = std::min((group + panels_at_once - 1) / panels_at_once * panels_at_once,
+                       std::max<std::int64_t>(cut.panels, 1));
+  cut.count = (cut.panels + cut.group - 1) / cut.group;
+  return cut;
 }
 
 void ProductNode::run_range(const KernelContext& context, RowRange range, RowRange matrices) const {
@@ -181,26 +182,26 @@ void ProductNode::run_range(const KernelContext& context, RowRange range, RowRan
   auto* zeros = reinterpret_cast<float*>(context.scratch.data());
   std::fill_n(zeros, summed_depth(), 0.0F);
   const std::int64_t tiles = (range.end - range.begin + max_rows - 1) / max_rows;
-  const Groups groups = this->groups(tiles, context.threads.threads());
+  const PanelGroups cut = panel_groups(tiles, context.threads.threads());
   const std::int64_t chunks = (tiles + tiles_per_task - 1) / tiles_per_task;
   context.threads.parallel_for(
-      groups.count * chunks, 1, [&](std::int64_t first, std::int64_t last, int thread) {
+      cut.count * chunks, 1, [&](std::int64_t first, std::int64_t last, int thread) {
         TilePointers pointers(*this, context, zeros,
                               context.scratch.data() + zeros_bytes() +
                                   static_cast<std::uint64_t>(thread) * TilePointers::bytes(*this));
         for (std::int64_t task = first; task < last; ++task) {
-          const std::int64_t panel = task / chunks * groups.group;
+          const std::int64_t panel = task / chunks * cut.group;
           const std::int64_t chunk = range.begin + task % chunks * tiles_per_task * max_rows;
           const std::int64_t chunk_end = std::min(range.end, chunk + tiles_per_task * max_rows);
           for (std::int64_t row = chunk; row < chunk_end; row += max_rows) {
-            run_tile(context, groups, panel, {row, std::min(chunk_end, row + max_rows)}, matrices,
+            run_tile(context, cut, panel, {row, std::min(chunk_end, row + max_rows)}, matrices,
                      pointers);
           }
         }
       });
 }
 
-void ProductNode::run_tile(const KernelContext& context, const Groups& groups, std::int64_t panel,
+void ProductNode::run_tile(const KernelContext& context, const PanelGroups& cut, std::int64_t panel,
                            RowRange range, RowRange matrices, TilePointers& pointers) const {
   kernels::TileTask task;
   task.count = range.end - range.begin;
@@ -208,15 +209,21 @@ void ProductNode::run_tile(const KernelContext& context, const Groups& groups, s
   task.taps = summed_taps();
   task.depth = summed_depth();
   task.type = panel_type(weight_element);
-  task.columns = columns;
+  task.columns = matrix_columns();
   task.first_panel = panel;
-  task.last_panel = std::min(groups.panels, panel + groups.group);
+  task.last_panel = std::min(cut.panels, panel + cut.group);
   task.outputs = pointers.outputs();
   task.residuals = pointers.residuals();
-  task.epilogue = epilogue.view();
+  const kernels::Epilogue whole = epilogue.view();
+  task.epilogue = whole;
   for (std::int64_t matrix = matrices.begin; matrix < matrices.end; ++matrix) {
     pointers.point(range.begin, task.count, matrix);
-    task.panels = context.inputs[1].data + static_cast<std::uint64_t>(matrix) * groups.matrix_bytes;
+    task.panels = context.inputs[1].data + static_cast<std::uint64_t>(matrix) * cut.matrix_bytes;
+    if (groups != 1) {
+      const std::int64_t first = matrix * matrix_columns();
+      if (whole.scale != nullptr) task.epilogue.scale = whole.scale + first;
+      if (whole.shift != nullptr) task.epilogue.shift = whole.shift + first;
+    }
     kernels::kernel_table(target).tile(task);
   }
 }

@@ -36,8 +36,9 @@ class TilePointers;
 struct ProductNode : KernelNode {
   kernels::Target target = kernels::Target::generic;
   OwnedEpilogue epilogue;
-  std::int64_t depth = 0;                         ///< channels, or the inner dimension of a product
-  std::int64_t columns = 0;                       ///< output channels
+  std::int64_t depth = 0;    ///< input channels of a group, or the inner dimension of a product
+  std::int64_t columns = 0;  ///< output channels, of all groups
+  std::int64_t groups = 1;   ///< of a convolution: products of their own, each of its own channels
   ElementType weight_element = ElementType::f32;  ///< as stored: f32, f16 or bf16
   bool convolution = false;
   /// A transposed convolution whose kernel is its stride and that has no padding: each tap is a
@@ -54,6 +55,8 @@ struct ProductNode : KernelNode {
   /// Taps of one sum, and what each holds, as the tile sees them.
   [[nodiscard]] std::int64_t summed_taps() const;
   [[nodiscard]] std::int64_t summed_depth() const;
+  /// Columns of one packed matrix.
+  [[nodiscard]] std::int64_t matrix_columns() const { return columns / groups; }
   [[nodiscard]] bool image() const { return convolution; }
   [[nodiscard]] std::optional<RowRange> input_rows(std::size_t input,
                                                    RowRange output) const override;
@@ -61,18 +64,18 @@ struct ProductNode : KernelNode {
 
  private:
   /// How the panels are cut: a group of them stays in a cache while rows go by.
-  struct Groups {
+  struct PanelGroups {
     std::int64_t panels = 0;
     std::int64_t group = 0;  ///< panels of one group
     std::int64_t count = 0;
     std::uint64_t matrix_bytes = 0;
   };
-  [[nodiscard]] Groups groups(std::int64_t tiles, int threads) const;
-  /// Rows of the product. `matrices`: packed ones, one after the other; several only where taps of
-  /// a transposed convolution are products of their own.
+  [[nodiscard]] PanelGroups panel_groups(std::int64_t tiles, int threads) const;
+  /// Rows of the product. `matrices`: packed ones, one after the other; several only where the
+  /// groups, or the taps of a transposed convolution, are products of their own.
   void run_range(const KernelContext& context, RowRange range, RowRange matrices) const;
   void run_transposed_rows(const KernelContext& context, RowRange output) const;
-  void run_tile(const KernelContext& context, const Groups& groups, std::int64_t panel,
+  void run_tile(const KernelContext& context, const PanelGroups& cut, std::int64_t panel,
                 RowRange range, RowRange matrices, TilePointers& pointers) const;
   [[nodiscard]] std::uint64_t zeros_bytes() const;
 };

@@ -41,12 +41,13 @@ TilePointers::TilePointers(const ProductNode& node, const KernelContext& context
   edges_ = reinterpret_cast<float*>(memory + pointer_bytes(node));
 }
 
-void TilePointers::point(std::int64_t start, std::int64_t count, std::int64_t tap) {
+void TilePointers::point(std::int64_t start, std::int64_t count, std::int64_t matrix) {
   if (!node_.convolution) {
     point_product(start, count);
     return;
   }
   count_ = count;
+  group_ = node_.transposed ? 0 : matrix;
   const KernelOperand& image = node_.transposed ? context_.inputs[0] : context_.outputs[0];
   const std::int64_t height = image.type.shape[1];
   const std::int64_t width = image.type.shape[2];
@@ -57,7 +58,7 @@ void TilePointers::point(std::int64_t start, std::int64_t count, std::int64_t ta
   while (line.first < count) {
     line.count = std::min(count - line.first, width - line.x);
     if (node_.transposed) {
-      point_transposed(line, tap);
+      point_transposed(line, matrix);
     } else {
       point_line(line);
     }
@@ -82,12 +83,13 @@ void TilePointers::point_product(std::int64_t start, std::int64_t count) {
 
 void TilePointers::point_outputs(const Line& line, std::int64_t y, std::int64_t x,
                                  std::int64_t step) {
-  float* to = image_row(context_.outputs[0], line.n, y) + x * node_.columns;
+  const std::int64_t first = x * node_.columns + group_ * node_.matrix_columns();
+  float* to = image_row(context_.outputs[0], line.n, y) + first;
   for (std::int64_t i = 0; i < line.count; ++i) {
     outputs_[line.first + i] = to + i * step * node_.columns;
   }
   if (residuals_ == nullptr) return;
-  const float* rest = image_row(context_.inputs[2], line.n, y) + x * node_.columns;
+  const float* rest = image_row(context_.inputs[2], line.n, y) + first;
   for (std::int64_t i = 0; i < line.count; ++i) {
     residuals_[line.first + i] = rest + i * step * node_.columns;
   }
@@ -119,11 +121,13 @@ void TilePointers::point_line(const Line& line) {
 void TilePointers::point_taps(const Line& line, std::int64_t ky, const float* row) {
   const ImageWindow& window = node_.window;
   const std::int64_t width = context_.inputs[0].type.shape[2];
+  const std::int64_t stride = pixel_stride();
+  if (row != nullptr) row += group_ * node_.depth;
   for (std::int64_t kx = 0; kx < window.kernel_width; ++kx) {
     const float** to = rows_ + (ky * window.kernel_width + kx) * count_ + line.first;
     std::int64_t x = line.x * window.stride_x - window.pad_left + kx * window.dilation_x;
     for (std::int64_t i = 0; i < line.count; ++i, x += window.stride_x) {
-      to[i] = row == nullptr || x < 0 || x >= width ? zeros_ : row + x * node_.depth;
+      to[i] = row == nullptr || x < 0 || x >= width ? zeros_ : row + x * stride;
     }
   }
 }

@@ -25,8 +25,9 @@ class TilePointers {
                std::byte* memory);
 
   /// Finds the pointers for rows (output pixels; of a transposed convolution, input pixels) start
-  /// to start + count, at most a tile's. `tap`: of a transposed convolution, else 0.
-  void point(std::int64_t start, std::int64_t count, std::int64_t tap);
+  /// to start + count, at most a tile's. `matrix`: the tap of a transposed convolution, else the
+  /// group.
+  void point(std::int64_t start, std::int64_t count, std::int64_t matrix);
 
   [[nodiscard]] const float* const* rows() const { return rows_; }
   [[nodiscard]] float* const* outputs() const { return outputs_; }
@@ -42,6 +43,8 @@ class TilePointers {
     std::int64_t first = 0;
     std::int64_t count = 0;
   };
+  /// Floats from pixel to pixel of the input.
+  [[nodiscard]] std::int64_t pixel_stride() const { return node_.depth * node_.groups; }
   void point_product(std::int64_t start, std::int64_t count);
   void point_transposed(const Line& line, std::int64_t tap);
   void point_line(const Line& line);
@@ -60,6 +63,7 @@ class TilePointers {
   const float** residuals_ = nullptr;
   float* edges_ = nullptr;  ///< [kernel rows][rows of a tile][strip]
   std::int64_t count_ = 0;  ///< rows of the tile
+  std::int64_t group_ = 0;
 };
 
 }  // namespace plimsoll::tensor
