@@ -38,13 +38,20 @@ void text_at(std::string& svg, double x, double y, std::string_view style, std::
                  style, xml_text(text));
 }
 
-/// A text in lines of at most `width` pixels; returns the y below it.
+/// A text in lines of at most `width` pixels, broken before a sign where there is one; returns the
+/// y below it.
 double wrapped_text(std::string& svg, double x, double y, double width, std::string_view text) {
   const auto letters = static_cast<std::size_t>(width / letter);
   while (!text.empty()) {
     std::size_t length = text.size();
     if (length > letters) {
-      length = text.rfind(' ', letters);
+      const std::size_t plus = text.rfind(" + ", letters);
+      const std::size_t minus = text.rfind(" − ", letters);
+      length = plus == std::string_view::npos ? minus : plus;
+      if (plus != std::string_view::npos && minus != std::string_view::npos) {
+        length = std::max(plus, minus);
+      }
+      if (length == std::string_view::npos) length = text.rfind(' ', letters);
       if (length == std::string_view::npos || length == 0) length = letters;
     }
     text_at(svg, x, y, "", text.substr(0, length));
@@ -238,6 +245,12 @@ class Picture {
     text_at(svg, left, 58, "font-size=\"15\"", figures);
     if (facts_.limit_bytes == 0) return;
     const bool over = peak_ > facts_.limit_bytes;
+    if (!over && facts_.predicted_peak_bytes > facts_.limit_bytes) {
+      text_at(svg, left, 80, fmt::format("font-size=\"15\" fill=\"{}\"", limit_color),
+              fmt::format("refused before anything large: {} more would be needed than is allowed",
+                          format_bytes(facts_.predicted_peak_bytes - facts_.limit_bytes)));
+      return;
+    }
     const std::uint64_t apart = over ? peak_ - facts_.limit_bytes : facts_.limit_bytes - peak_;
     text_at(svg, left, 80,
             fmt::format("font-size=\"15\" fill=\"{}\"", over ? limit_color : "#2a7d3f"),
