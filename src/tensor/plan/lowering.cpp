@@ -2,6 +2,7 @@
 
 #include "tensor/plan/activation_product_lowering.h"
 #include "tensor/plan/epilogue_fusion.h"
+#include "tensor/plan/half_widening.h"
 #include "tensor/plan/image_lowering.h"
 #include "tensor/plan/operator_patterns.h"
 #include "tensor/plan/product_lowering.h"
@@ -11,6 +12,7 @@
 namespace plimsoll::tensor {
 
 void lower_program(Program& program, kernels::Target target) {
+  widen_halves(program);
   contract_patterns(program);
   Rewriter rewriter(program, target);
   for (ProgramNode& node : rewriter.take_nodes()) {

@@ -13,7 +13,8 @@
 
 namespace plimsoll::tensor {
 
-/// Rewrites `program` in place. Only f32 images and products are lowered; all else stays.
+/// Rewrites `program` in place. Images and products of f32 are lowered, those of f16
+/// and bf16 as f32 (half_widening.h); all else stays.
 void lower_program(Program& program, kernels::Target target);
 
 }  // namespace plimsoll::tensor

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tensor/graph/half.h"
 #include "tensor/graph/specialize.h"
 
 namespace plimsoll::tensor {
@@ -94,12 +95,24 @@ std::optional<std::vector<float>> Rewriter::floats(ValueId id) {
   constexpr std::int64_t most_columns = 1 << 18;
   const ProgramValue& vector = value(id);
   const std::int64_t count = vector.type.shape.elements();
-  if (vector.kind != ValueKind::weight || count > most_columns || !vector.weight->dense() ||
-      vector.weight->stored->type != ElementType::f32) {
+  if (vector.kind != ValueKind::weight || count > most_columns || !vector.weight->dense()) {
+    return std::nullopt;
+  }
+  const ElementType stored = vector.weight->stored->type;
+  if (stored != ElementType::f32 && stored != ElementType::f16 && stored != ElementType::bf16) {
     return std::nullopt;
   }
   std::vector<float> list(static_cast<std::size_t>(count));
-  vector.weight->stored->read(0, count, reinterpret_cast<std::byte*>(list.data()));
+  if (stored == ElementType::f32) {
+    vector.weight->stored->read(0, count, reinterpret_cast<std::byte*>(list.data()));
+    return list;
+  }
+  std::vector<std::uint16_t> halves(list.size());
+  vector.weight->stored->read(0, count, reinterpret_cast<std::byte*>(halves.data()));
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    list[i] =
+        stored == ElementType::f16 ? to_float(Float16{halves[i]}) : to_float(BFloat16{halves[i]});
+  }
   return list;
 }
 
