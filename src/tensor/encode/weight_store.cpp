@@ -14,7 +14,7 @@ namespace plimsoll::tensor {
 namespace {
 
 /// Copies `count` elements that lie `stride` apart in the destination, widening where the graph
-/// casts a half-precision weight to f32.
+/// casts a half-precision weight to f32, and bytes for kernels that have no packed form of them.
 void scatter(const std::byte* source, ElementType from, std::byte* destination, ElementType to,
              std::int64_t stride, std::int64_t count) {
   if (from == to) {
@@ -26,6 +26,16 @@ void scatter(const std::byte* source, ElementType from, std::byte* destination, 
     for (std::int64_t index = 0; index < count; ++index) {
       std::memcpy(destination + static_cast<std::size_t>(index * stride) * width,
                   source + static_cast<std::size_t>(index) * width, width);
+    }
+    return;
+  }
+  if (to == ElementType::f32 && (from == ElementType::i8 || from == ElementType::u8)) {
+    auto* out = reinterpret_cast<float*>(destination);
+    for (std::int64_t index = 0; index < count; ++index) {
+      const auto bits = std::to_integer<std::uint8_t>(source[index]);
+      out[index * stride] = from == ElementType::i8
+                                ? static_cast<float>(static_cast<std::int8_t>(bits))
+                                : static_cast<float>(bits);
     }
     return;
   }

@@ -396,6 +396,11 @@ bool Instance::view_of_weight(const Pending& pending) {
 
 bool Instance::fold(const ProgramNode& node, std::uint64_t scratch_bytes) {
   if (is_random(*node.definition)) return false;
+  // Matrices of bytes are packed as they are; what follows takes their scale.
+  if (node.definition->op_type == "DequantizeLinear" && node.definition->domain.empty() &&
+      program_.values[node.inputs[0]].type.shape.rank() >= 2) {
+    return false;
+  }
   std::uint64_t output_bytes = 0;
   for (ValueId id : node.outputs) {
     if (id == no_value) continue;

@@ -8,19 +8,10 @@
 #include "tensor/operators/spatial.h"
 #include "tensor/plan/depthwise_node.h"
 #include "tensor/plan/product_node.h"
+#include "tensor/plan/product_weight.h"
 
 namespace plimsoll::tensor {
 namespace {
-
-bool usable_weight(Rewriter& rewriter, ValueId id) {
-  const ProgramValue& weight = rewriter.value(id);
-  if (weight.kind != ValueKind::weight || weight.type.element != ElementType::f32) return false;
-  const StoredTensor& stored = *weight.weight->stored;
-  return stored.storage.form == StorageType::Form::dense &&
-         (stored.type == ElementType::f32 || stored.type == ElementType::f16 ||
-          stored.type == ElementType::bf16) &&
-         stored.storage.element == stored.type;
-}
 
 /// A Pad that only adds zeros around images and that nobody else reads is part of the window of the
 /// convolution after it, which then needs no padded copy. Returns the image before the Pad.
@@ -72,16 +63,30 @@ ImageWindow image_window(const SpatialWindow& spatial, FilterSize size) {
   return window;
 }
 
+/// Adds the bias, operand 2, for each of the columns; false where it is not known.
+bool add_bias(Rewriter& rewriter, const ProgramNode& node, std::int64_t columns,
+              OwnedEpilogue& epilogue) {
+  if (node.inputs.size() <= 2 || node.inputs[2] == no_value) return true;
+  const auto bias = rewriter.floats(node.inputs[2]);
+  if (!bias) return false;
+  epilogue.then_affine({}, *bias, static_cast<std::size_t>(columns));
+  return true;
+}
+
+/// The weight's value for a kernel, which reads it instead of what the graph has.
+ValueId pack(Rewriter& rewriter, const ProductWeight& weight, const WeightView& view) {
+  const ValueId packed = rewriter.add_weight(rewriter.value(weight.value), view);
+  rewriter.release(weight.value);
+  return packed;
+}
+
 bool lower_convolution(Rewriter& rewriter, const ProgramNode& node) {
   const ValueId x = node.inputs[0];
   const ValueId w = node.inputs[1];
-  if (!rewriter.is_f32(x) || !is_image_rank(rewriter.shape(x).rank()) ||
-      !usable_weight(rewriter, w)) {
-    return false;
-  }
-  const ProgramValue weight = rewriter.value(w);
-  if (!weight.weight->dense()) return false;
-  const Shape filter = weight.type.shape;
+  if (!rewriter.is_f32(x) || !is_image_rank(rewriter.shape(x).rank())) return false;
+  const auto weight = product_weight(rewriter, w);
+  if (!weight || !weight->view.dense() || !weight->per_column(0)) return false;
+  const Shape filter = weight->shape();
   const Shape input = rewriter.shape(x);
   const Shape output = rewriter.shape(node.outputs[0]);
   if (output.elements() == 0 || input.elements() == 0) return false;
@@ -91,13 +96,11 @@ bool lower_convolution(Rewriter& rewriter, const ProgramNode& node) {
                          size.height <= largest_depthwise_kernel;
   ImageWindow window =
       image_window(spatial_window(*node.definition, input, filter.dimensions().subspan(2)), size);
-  std::vector<float> bias;
-  if (node.inputs.size() > 2 && node.inputs[2] != no_value) {
-    const auto known = rewriter.floats(node.inputs[2]);
-    if (!known) return false;
-    bias = *known;
-  }
-  const auto view = weight.weight->reshaped({filter[0], filter[1], size.height * size.width});
+  // The kernel for it has no zero points.
+  if (depthwise && !weight->zero_points.empty()) return false;
+  OwnedEpilogue epilogue = weight->epilogue(filter[0]);
+  if (!add_bias(rewriter, node, filter[0], epilogue)) return false;
+  const auto view = weight->view.reshaped({filter[0], filter[1], size.height * size.width});
   if (!view) return false;
   const auto unpadded = absorb_padding(rewriter, x, window);
   std::shared_ptr<KernelNode> kernel;
@@ -106,7 +109,7 @@ bool lower_convolution(Rewriter& rewriter, const ProgramNode& node) {
     made->target = rewriter.target();
     made->channels = groups;
     made->window = window;
-    made->epilogue.shift = std::move(bias);
+    made->epilogue = std::move(epilogue);
     made->name = "DepthwiseConv";
     kernel = std::move(made);
   } else {
@@ -117,14 +120,15 @@ bool lower_convolution(Rewriter& rewriter, const ProgramNode& node) {
     made->groups = groups;
     made->convolution = true;
     made->window = window;
-    made->weight_element = weight.weight->stored->type;
-    made->epilogue.shift = std::move(bias);
+    made->weight_element = weight->view.stored->type;
+    made->zero_points = weight->column_zero_points(filter[0]);
+    made->epilogue = std::move(epilogue);
     made->name = groups == 1 ? "Conv" : "GroupedConv";
     kernel = std::move(made);
   }
   const ValueId twin = unpadded ? *unpadded : rewriter.channels_last(x);
   const ValueId result = rewriter.add_twin(node.outputs[0]);
-  const ValueId packed = rewriter.add_weight(weight, *view);
+  const ValueId packed = pack(rewriter, *weight, *view);
   rewriter.emit({node.definition, nullptr, std::move(kernel), {twin, packed}, {result}});
   return true;
 }
@@ -132,15 +136,14 @@ bool lower_convolution(Rewriter& rewriter, const ProgramNode& node) {
 bool lower_transposed(Rewriter& rewriter, const ProgramNode& node) {
   const ValueId x = node.inputs[0];
   const ValueId w = node.inputs[1];
-  if (!rewriter.is_f32(x) || !is_image_rank(rewriter.shape(x).rank()) ||
-      !usable_weight(rewriter, w)) {
-    return false;
-  }
-  const ProgramValue weight = rewriter.value(w);
-  const Shape filter = weight.type.shape;
+  if (!rewriter.is_f32(x) || !is_image_rank(rewriter.shape(x).rank())) return false;
+  const auto weight = product_weight(rewriter, w);
+  if (!weight) return false;
+  const Shape filter = weight->shape();
   const Shape output = rewriter.shape(node.outputs[0]);
-  if (!weight.weight->dense() || node.definition->integer("group", 1) != 1 ||
-      output.elements() == 0 || rewriter.shape(x).elements() == 0) {
+  if (!weight->view.dense() || !weight->per_column(1) ||
+      node.definition->integer("group", 1) != 1 || output.elements() == 0 ||
+      rewriter.shape(x).elements() == 0) {
     return false;
   }
   const SpatialWindow spatial =
@@ -154,133 +157,92 @@ bool lower_transposed(Rewriter& rewriter, const ProgramNode& node) {
   }
   const FilterSize size = filter_size(filter);
   auto kernel = std::make_shared<ProductNode>();
-  if (node.inputs.size() > 2 && node.inputs[2] != no_value) {
-    const auto known = rewriter.floats(node.inputs[2]);
-    if (!known) return false;
-    kernel->epilogue.shift = *known;
-  }
+  // One channel: the positions of a kernel's row are neighbours in the output, so they are columns
+  // of one product.
+  const bool by_row = filter[1] == 1;
+  kernel->columns = by_row ? size.width : filter[1];
+  kernel->epilogue = weight->epilogue(kernel->columns);
+  if (!add_bias(rewriter, node, kernel->columns, kernel->epilogue)) return false;
   kernel->target = rewriter.target();
   kernel->depth = filter[0];
   kernel->convolution = true;
   kernel->transposed = true;
-  WeightView view = *weight.weight;
-  if (filter[1] == 1) {
-    // One channel: the positions of a kernel's row are neighbours in the output, so they are
-    // columns of one product.
+  WeightView view = weight->view;
+  if (by_row) {
     constexpr std::int64_t columns_second[] = {0, 2, 1};
     view = view.reshaped({filter[0], size.height, size.width})->transposed(columns_second);
-    kernel->columns = size.width;
     kernel->window = {size.height, 1, size.height, 1, 1, 1, 0, 0};
-    if (!kernel->epilogue.shift.empty()) {
-      const float bias = kernel->epilogue.shift.front();
-      kernel->epilogue.shift.assign(static_cast<std::size_t>(size.width), bias);
-    }
   } else {
     view = *view.reshaped({filter[0], filter[1], size.height * size.width});
-    kernel->columns = filter[1];
     kernel->window = {size.height, size.width, size.height, size.width, 1, 1, 0, 0};
   }
-  kernel->weight_element = weight.weight->stored->type;
+  kernel->weight_element = weight->view.stored->type;
+  kernel->zero_points = weight->column_zero_points(kernel->columns);
   kernel->name = "ConvTranspose";
   const ValueId twin = rewriter.channels_last(x);
   const ValueId result = rewriter.add_twin(node.outputs[0]);
-  const ValueId packed = rewriter.add_weight(weight, view);
+  const ValueId packed = pack(rewriter, *weight, view);
   rewriter.emit({node.definition, nullptr, std::move(kernel), {twin, packed}, {result}});
   return true;
 }
 
-bool emit_product(Rewriter& rewriter, const ProgramNode& node, const WeightView& view,
-                  OwnedEpilogue epilogue) {
-  const ProgramValue weight = rewriter.value(node.inputs[1]);
+/// `view`: the weight as [depth, columns].
+bool emit_product(Rewriter& rewriter, const ProgramNode& node, const ProductWeight& weight,
+                  const WeightView& view, OwnedEpilogue epilogue) {
   auto kernel = std::make_shared<ProductNode>();
   kernel->target = rewriter.target();
   kernel->depth = view.type.shape[0];
   kernel->columns = view.type.shape[1];
   kernel->weight_element = view.stored->type;
+  kernel->zero_points = weight.column_zero_points(kernel->columns);
   kernel->epilogue = std::move(epilogue);
   kernel->name = node.definition->op_type;
-  const ValueId packed = rewriter.add_weight(weight, view);
-  rewriter.emit({node.definition,
-                 nullptr,
-                 std::move(kernel),
-                 {rewriter.original(node.inputs[0]), packed},
-                 node.outputs});
+  const ValueId packed = pack(rewriter, weight, view);
+  const ValueId factors = rewriter.original(node.inputs[0]);
+  rewriter.emit({node.definition, nullptr, std::move(kernel), {factors, packed}, node.outputs});
   return true;
-}
-
-/// MatMul of DequantizeLinear of an i8 weight without zero point: the bytes are packed as they
-/// are, and the scale, one for all or one for each column, is the epilogue's.
-bool lower_quantized_matmul(Rewriter& rewriter, const ProgramNode& node) {
-  ProgramNode* made = rewriter.maker(node.inputs[1]);
-  if (made == nullptr || !is_op(*made, "DequantizeLinear")) return false;
-  const ProgramNode dequantize = *made;
-  const ProgramValue weight = rewriter.value(dequantize.inputs[0]);
-  if (weight.kind != ValueKind::weight || weight.type.element != ElementType::i8 ||
-      weight.type.shape.rank() != 2 || weight.type.shape.elements() == 0 ||
-      weight.weight->stored->storage.form != StorageType::Form::dense ||
-      dequantize.definition->integer("block_size", 0) != 0) {
-    return false;
-  }
-  if (dequantize.inputs.size() > 2 && dequantize.inputs[2] != no_value) {
-    const auto zero = known_value(rewriter.program(), dequantize.inputs[2]);
-    if (!zero || zero->type != ElementType::i8 ||
-        std::ranges::any_of(zero->span<std::int8_t>(), [](std::int8_t z) { return z != 0; })) {
-      return false;
-    }
-  }
-  const auto scale = rewriter.floats(dequantize.inputs[1]);
-  const std::int64_t axis = dequantize.definition->integer("axis", 1);
-  const auto columns = static_cast<std::size_t>(weight.type.shape[1]);
-  const bool by_column = scale && scale->size() == columns && (axis == 1 || axis == -1);
-  if (!scale || (scale->size() != 1 && !by_column)) return false;
-  OwnedEpilogue epilogue;
-  epilogue.then_affine(*scale, {}, columns);
-  ProgramNode product = node;
-  product.inputs[1] = dequantize.inputs[0];
-  rewriter.drop_reader(node.inputs[1]);
-  if (rewriter.readers(node.inputs[1]) == 0) Rewriter::erase(*made);
-  return emit_product(rewriter, product, *weight.weight, std::move(epilogue));
 }
 
 bool lower_matmul(Rewriter& rewriter, const ProgramNode& node) {
   const ValueId x = node.inputs[0];
-  const ValueId w = node.inputs[1];
   if (!rewriter.is_f32(x) || rewriter.shape(x).rank() < 1) return false;
-  if (rewriter.value(w).kind == ValueKind::activation)
-    return lower_quantized_matmul(rewriter, node);
-  if (!usable_weight(rewriter, w)) return false;
-  const WeightView& view = *rewriter.value(w).weight;
-  if (view.type.shape.rank() != 2 || view.type.shape.elements() == 0) return false;
-  return emit_product(rewriter, node, view, {});
+  const auto weight = product_weight(rewriter, node.inputs[1]);
+  if (!weight || weight->shape().rank() != 2 || weight->shape().elements() == 0 ||
+      !weight->per_column(1)) {
+    return false;
+  }
+  return emit_product(rewriter, node, *weight, weight->view, weight->epilogue(weight->shape()[1]));
 }
 
 bool lower_gemm(Rewriter& rewriter, const ProgramNode& node) {
   const ValueId x = node.inputs[0];
-  const ValueId w = node.inputs[1];
-  if (!rewriter.is_f32(x) || node.definition->integer("transA", 0) != 0 ||
-      !usable_weight(rewriter, w))
+  if (!rewriter.is_f32(x) || node.definition->integer("transA", 0) != 0) return false;
+  const auto weight = product_weight(rewriter, node.inputs[1]);
+  const bool turned = node.definition->integer("transB", 0) != 0;
+  if (!weight || weight->shape().elements() == 0 || !weight->per_column(turned ? 0 : 1)) {
     return false;
-  WeightView view = *rewriter.value(w).weight;
-  if (view.type.shape.elements() == 0) return false;
-  if (node.definition->integer("transB", 0) != 0) {
+  }
+  WeightView view = weight->view;
+  if (turned) {
     const std::int64_t swap[] = {1, 0};
     view = view.transposed(swap);
   }
-  OwnedEpilogue epilogue;
-  const auto columns = static_cast<std::size_t>(view.type.shape[1]);
+  const std::int64_t columns = view.type.shape[1];
+  OwnedEpilogue epilogue = weight->epilogue(columns);
+  const auto count = static_cast<std::size_t>(columns);
   const float alpha = node.definition->real("alpha", 1.0F);
-  if (alpha != 1.0F) epilogue.then_affine(std::span(&alpha, 1), {}, columns);
+  if (alpha != 1.0F) epilogue.then_affine(std::span(&alpha, 1), {}, count);
   if (node.inputs.size() > 2 && node.inputs[2] != no_value) {
-    const Shape own = rewriter.value(node.inputs[2]).type.shape;
+    const Shape own = rewriter.shape(node.inputs[2]);
     auto bias = rewriter.floats(node.inputs[2]);
-    const bool per_column = own.elements() == 1 || (own.elements() == view.type.shape[1] &&
-                                                    own.back() == view.type.shape[1]);
+    const bool per_column =
+        own.elements() == 1 || (own.elements() == columns && own.back() == columns);
     if (!bias || !per_column) return false;
     const float beta = node.definition->real("beta", 1.0F);
     for (float& b : *bias) b *= beta;
-    epilogue.then_affine({}, *bias, columns);
+    epilogue.then_affine({}, *bias, count);
   }
-  return emit_product(rewriter, node, view, std::move(epilogue));
+  return emit_product(rewriter, node, *weight, view, std::move(epilogue));
 }
 
 }  // namespace

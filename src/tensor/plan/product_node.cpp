@@ -35,6 +35,8 @@ kernels::PanelType panel_type(ElementType element) {
       return kernels::PanelType::bf16;
     case ElementType::i8:
       return kernels::PanelType::i8;
+    case ElementType::u8:
+      return kernels::PanelType::u8;
     default:
       return kernels::PanelType::f32;
   }
@@ -216,11 +218,13 @@ void ProductNode::run_tile(const KernelContext& context, const PanelGroups& cut,
   task.residuals = pointers.residuals();
   const kernels::Epilogue whole = epilogue.view();
   task.epilogue = whole;
+  if (!zero_points.empty()) task.zero_points = zero_points.data();
   for (std::int64_t matrix = matrices.begin; matrix < matrices.end; ++matrix) {
     pointers.point(range.begin, task.count, matrix);
     task.panels = context.inputs[1].data + static_cast<std::uint64_t>(matrix) * cut.matrix_bytes;
     if (groups != 1) {
       const std::int64_t first = matrix * matrix_columns();
+      if (!zero_points.empty()) task.zero_points = zero_points.data() + first;
       if (whole.scale != nullptr) task.epilogue.scale = whole.scale + first;
       if (whole.shift != nullptr) task.epilogue.shift = whole.shift + first;
     }

@@ -39,7 +39,9 @@ struct ProductNode : KernelNode {
   std::int64_t depth = 0;    ///< input channels of a group, or the inner dimension of a product
   std::int64_t columns = 0;  ///< output channels, of all groups
   std::int64_t groups = 1;   ///< of a convolution: products of their own, each of its own channels
-  ElementType weight_element = ElementType::f32;  ///< as stored: f32, f16 or bf16
+  ElementType weight_element = ElementType::f32;  ///< as stored: f32, f16, bf16, i8 or u8
+  std::vector<float>
+      zero_points;  ///< of bytes: empty or one per column; the scale is the epilogue's
   bool convolution = false;
   /// A transposed convolution whose kernel is its stride and that has no padding: each tap is a
   /// product of its own, and every output pixel belongs to one tap.
