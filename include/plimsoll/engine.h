@@ -143,6 +143,12 @@ struct RunReport {
   std::vector<NodeProfile> profile;  ///< only when asked for
 };
 
+/// Memory that a host program has not taken yet when it asks for a plan, bytes.
+struct HostExpectation {
+  std::uint64_t input_bytes = 0;    ///< held during the run
+  std::uint64_t scratch_bytes = 0;  ///< taken while inputs are made and given back
+};
+
 /// Memory under the engine's limit for a host program's own tensors. Page-aligned, zeroed, given
 /// back with its last owner.
 struct HostMemory {
@@ -228,8 +234,9 @@ class Session {
   /// first run takes the input that was set. Throws Error(usage) for one that is bound already.
   void bind_state(std::string_view output, std::string_view input);
 
-  /// Plans for the inputs as set. Cheap when only values changed.
-  [[nodiscard]] PlanReport plan();
+  /// Plans for the inputs as set. Cheap when only values changed. `expected`: what the host program
+  /// will still take under the limit before the run.
+  [[nodiscard]] PlanReport plan(const HostExpectation& expected = {});
   /// Plans if needed, encodes weights if needed, runs. A Refusal leaves the session as it was.
   [[nodiscard]] std::expected<RunReport, Refusal> run();
   void set_profiling(bool on);

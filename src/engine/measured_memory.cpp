@@ -51,10 +51,14 @@ std::expected<void, Refusal> MeasuredMemory::claim_heap() {
   return heap_->update();
 }
 
-std::expected<void, Refusal> MeasuredMemory::claim_program() {
+std::uint64_t MeasuredMemory::program_wanted() const {
   const std::uint64_t resident = memory::probe_process().resident_file_bytes;
   const std::uint64_t grown = resident - std::min(resident, program_at_start_);
-  return hold(program_, std::max(grown, program_.bytes()), *budget_, "program pages");
+  return std::max(grown, program_.bytes());
+}
+
+std::expected<void, Refusal> MeasuredMemory::claim_program() {
+  return hold(program_, program_wanted(), *budget_, "program pages");
 }
 
 std::expected<void, Refusal> HeapShare::claim(memory::Budget& budget) {

@@ -36,6 +36,7 @@ class MeasuredMemory {
  private:
   [[nodiscard]] std::expected<void, Refusal> claim_heap();
   [[nodiscard]] std::expected<void, Refusal> claim_program();
+  [[nodiscard]] std::uint64_t program_wanted() const;
 
   mutable std::mutex mutex_;
   std::shared_ptr<memory::Budget> budget_;

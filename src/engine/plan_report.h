@@ -19,14 +19,12 @@ enum class PlanPurpose : std::uint8_t {
   promise,  ///< what the caller is told: holds for any process
   run,      ///< the last look before a run, when more is resident already
 };
-[[nodiscard]] PlanReport plan_session(Session::State& session, PlanPurpose purpose);
+[[nodiscard]] PlanReport plan_session(Session::State& session, PlanPurpose purpose,
+                                      const HostExpectation& expected = {});
 /// What worker threads' stacks may cost.
 [[nodiscard]] std::uint64_t stack_reserve_bytes(const Session::State& session);
-/// Options of an execution that the plan may vary.
-struct ExecutionChoice {
-  std::uint64_t window_bytes = 1 << 20;
-};
-void make_execution(Session::State& session, const ExecutionChoice& choice);
+/// Makes the session's execution.
+void make_execution(Session::State& session);
 /// Names of the graph's outputs.
 [[nodiscard]] std::vector<std::string> output_names(const tensor::Graph& graph);
 

@@ -75,7 +75,7 @@ Session Model::new_session() const {
   session->budget = engine.root->child("session");
   session->threads = std::make_unique<tensor::kernels::ThreadPool>(engine.options.threads);
   session->input_set.assign(state_->graph->main.inputs.size(), false);
-  make_execution(*session, {});
+  make_execution(*session);
   return Session(std::move(session));
 }
 
@@ -151,8 +151,8 @@ void Session::bind_state(std::string_view output, std::string_view input) {
   state_->bindings.push_back(std::move(binding));
 }
 
-PlanReport Session::plan() {
-  const PlanReport plan = plan_session(*state_, PlanPurpose::promise);
+PlanReport Session::plan(const HostExpectation& expected) {
+  const PlanReport plan = plan_session(*state_, PlanPurpose::promise, expected);
   const bool fits = plan.verdict != Verdict::does_not_fit;
   state_->promised_weight_bytes = fits ? plan.weights_encoded_bytes : UINT64_MAX;
   state_->promised_activation_bytes = fits ? plan.activation_bytes : UINT64_MAX;

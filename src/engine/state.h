@@ -65,7 +65,6 @@ struct Session::State {
   std::uint64_t promised_weight_bytes = UINT64_MAX;
   std::uint64_t promised_activation_bytes = UINT64_MAX;
   bool profiling = false;
-  std::uint64_t window_bytes = 0;
 
   /// Brings the ledger's entries for the heap up to date: the process's, or those of the model and
   /// of this session.

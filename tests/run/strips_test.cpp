@@ -48,10 +48,11 @@ class Runner {
     services.weights = &weights_;
     services.budget = budget_;
     services.threads = &threads_;
-    services.strips = strips;
+
     const auto target = kernels::target_from_name(kernels::choose_target(""));
     services.transform = [target](Program& program) { lower_program(program, target); };
     execution_ = std::make_unique<Execution>(graph_of(network), services);
+    execution_->choose({1 << 20, strips, 0});
     ExecutionValue value;
     value.type = {ElementType::f32, {network.batch, 4, network.height, network.width}};
     value.data = reinterpret_cast<const std::byte*>(input_.data());

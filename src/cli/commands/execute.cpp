@@ -37,27 +37,6 @@ EngineOptions engine_options(const Options& options, ProgressLine& progress) {
   return result;
 }
 
-/// Adds what the engine cannot know to its plan: inputs that found no memory, and what decoding
-/// takes beside the input itself.
-void account_for_inputs(const LoadedInputs& inputs, PlanReport& plan) {
-  // Above its prediction the smallest limit has room for what differs between processes.
-  const std::uint64_t room =
-      plan.smallest_workable_limit_bytes -
-      std::min(plan.predicted_peak_bytes, plan.smallest_workable_limit_bytes);
-  for (PhaseReport& phase : plan.phases) {
-    if (phase.name == "import") continue;
-    phase.predicted_peak_bytes += inputs.refused_bytes();
-    if (phase.name == "inputs") phase.predicted_peak_bytes += inputs.scratch_bytes();
-    plan.predicted_peak_bytes = std::max(plan.predicted_peak_bytes, phase.predicted_peak_bytes);
-  }
-  plan.smallest_workable_limit_bytes =
-      std::max(plan.smallest_workable_limit_bytes, plan.predicted_peak_bytes + room);
-  if (inputs.refused_bytes() != 0) {
-    plan.verdict = Verdict::does_not_fit;
-  }
-  if (plan.predicted_peak_bytes > plan.limit_bytes) plan.verdict = Verdict::does_not_fit;
-}
-
 /// What goes to people and files. Everything here is written at most once.
 class Publisher {
  public:
@@ -153,8 +132,8 @@ int execute_with(const Engine& engine, const Options& options, Publisher& publis
   LoadedInputs inputs(engine, session, requests);
   Report report;
   report.model = options.model;
-  report.plan = session.plan();
-  account_for_inputs(inputs, report.plan);
+  report.plan = session.plan({inputs.refused_bytes(), inputs.scratch_bytes()});
+  if (inputs.refused_bytes() != 0) report.plan.verdict = Verdict::does_not_fit;
   publisher.text(plan_text(report));
   if (options.command == Command::plan || report.plan.verdict == Verdict::does_not_fit) {
     report.take_kernel_figures();

@@ -81,7 +81,9 @@ class StagePlanner {
   StagePlan plan() {
     add_steps();
     place_in_arena();
-    for (const WeightUse& weight : plan_.weights) plan_.weight_bytes += weight.encoding.bytes;
+    for (const WeightUse& weight : plan_.weights) {
+      (weight.streamed ? plan_.streamed_bytes : plan_.weight_bytes) += weight.encoding.bytes;
+    }
     for (ValueId id : program_.live_out) plan_.live_out.emplace(id, resolved(place_of_[id]));
     return std::move(plan_);
   }
@@ -141,24 +143,38 @@ class StagePlanner {
     return {Place::Kind::external, 0, index, nullptr};
   }
 
-  Place weight(ValueId id, const Encoding& encoding) {
+  /// The number of the weight in the plan's list.
+  std::uint32_t weight_number(ValueId id, const Encoding& encoding) {
     const WeightView& view = *program_.values[id].weight;
     for (std::size_t index = 0; index < plan_.weights.size(); ++index) {
       WeightUse& use = plan_.weights[index];
       if (use.view == view && use.encoding == encoding) {
         ++use.uses;
-        return {Place::Kind::weight, 0, static_cast<std::uint32_t>(index), nullptr};
+        return static_cast<std::uint32_t>(index);
       }
     }
-    plan_.weights.push_back({id, view, encoding, 1});
-    return {Place::Kind::weight, 0, static_cast<std::uint32_t>(plan_.weights.size() - 1), nullptr};
+    plan_.weights.push_back({id, view, encoding, 1, false});
+    return static_cast<std::uint32_t>(plan_.weights.size() - 1);
   }
 
-  Place input_place(const ProgramNode& node, std::size_t index) {
+  Place weight(ValueId id, const Encoding& encoding, std::int32_t time) {
+    const std::uint32_t number = weight_number(id, encoding);
+    if (number >= options_.streamed.size() || !options_.streamed[number]) {
+      return {Place::Kind::weight, 0, number, nullptr};
+    }
+    plan_.weights[number].streamed = true;
+    buffers_.push_back({encoding.bytes, time, time, false});
+    return {Place::Kind::streamed, buffers_.size() - 1, number, nullptr};
+  }
+
+  Place input_place(const ProgramNode& node, std::size_t index, std::int32_t time) {
     const ValueId id = node.inputs[index];
     if (id == no_value) return {};
     ProgramValue& value = program_.values[id];
-    if (estimating_ && value.kind != ValueKind::activation) return {};
+    if (estimating_ && value.kind != ValueKind::activation &&
+        (value.kind != ValueKind::weight || options_.streamed.empty())) {
+      return {};
+    }
     switch (value.kind) {
       case ValueKind::constant:
         return {Place::Kind::constant, 0, 0, value.constant->data()};
@@ -179,7 +195,7 @@ class StagePlanner {
         if (encoding.kind == Encoding::Kind::plain && known_value(program_, id)) {
           return {Place::Kind::constant, 0, 0, program_.values[id].constant->data()};
         }
-        return weight(id, encoding);
+        return weight(id, encoding, time);
       }
       case ValueKind::activation:
         return place_of_[id];
@@ -205,7 +221,7 @@ class StagePlanner {
     if (is_view(node)) {
       const ValueId from = node.inputs[0];
       const ValueId to = node.outputs[0];
-      place_of_[to] = input_place(node, 0);
+      place_of_[to] = input_place(node, 0, step);
       buffer_of_[to] =
           program_.values[from].kind == ValueKind::activation ? buffer_of_[from] : none;
       if (buffer_of_[to] != none) {
@@ -215,7 +231,7 @@ class StagePlanner {
       return;  // nothing to run
     }
     for (std::size_t index = 0; index < node.inputs.size(); ++index) {
-      planned.inputs.push_back(input_place(node, index));
+      planned.inputs.push_back(input_place(node, index, step));
     }
     const int in_place =
         node.kernel != nullptr ? node.kernel->in_place_input() : node.op->in_place_input;
@@ -302,7 +318,9 @@ class StagePlanner {
   }
 
   [[nodiscard]] Place resolved(Place place) const {
-    if (place.kind == Place::Kind::arena) place.offset = layout_.offsets[place.offset];
+    if (place.kind == Place::Kind::arena || place.kind == Place::Kind::streamed) {
+      place.offset = layout_.offsets[place.offset];
+    }
     return place;
   }
 
@@ -327,6 +345,23 @@ Encoding plain_encoding(const TensorType& type) {
   encoding.element = type.element;
   encoding.bytes = checked_bytes(type.shape, element_size(type.element), "weight");
   return encoding;
+}
+
+std::vector<std::uint32_t> streaming_order(const StagePlan& plan) {
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t number = 0; number < plan.weights.size(); ++number) {
+    // Smaller ones live on the heap, which does not give back what one of them leaves.
+    if (plan.weights[number].encoding.bytes >= memory::smallest_block_bytes) {
+      order.push_back(number);
+    }
+  }
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
+    const WeightUse& first = plan.weights[a];
+    const WeightUse& second = plan.weights[b];
+    if (first.uses != second.uses) return first.uses < second.uses;
+    return first.encoding.bytes > second.encoding.bytes;
+  });
+  return order;
 }
 
 std::vector<std::uint64_t> estimate_stage(Program& program, const StripFacts& facts,

@@ -23,6 +23,7 @@ struct Place {
     external,  ///< number `index` of the memories that the caller of the run gives
     constant,  ///< `memory`: planned bytes or an earlier stage's
     weight,    ///< number `index` of StagePlan::weights
+    streamed,  ///< the same, encoded `offset` bytes into the arena before each use
   };
   Kind kind = Kind::none;
   std::uint64_t offset = 0;
@@ -36,6 +37,7 @@ struct WeightUse {
   WeightView view;
   Encoding encoding;
   std::uint32_t uses = 0;
+  bool streamed = false;  ///< not held in memory: encoded anew for each use
 };
 
 struct PlannedStep {
@@ -64,14 +66,22 @@ struct StagePlan {
   std::unordered_map<ValueId, Place> live_out;
   std::uint64_t arena_bytes = 0;
   std::uint64_t arena_lower_bound = 0;
-  std::uint64_t weight_bytes = 0;  ///< encoded
+  std::uint64_t weight_bytes = 0;    ///< encoded and resident
+  std::uint64_t streamed_bytes = 0;  ///< of the weights that are streamed, encoded
 };
 
 struct StageOptions {
   int threads = 1;
   std::vector<ValueId> external_outputs;
   std::vector<StripGroup> strips;  ///< disjoint, in order; each can be computed in strips
+  /// By number in StagePlan::weights (which does not depend on this): those to be streamed. May be
+  /// shorter than the list.
+  std::vector<bool> streamed;
 };
+
+/// The numbers of the weights that streaming saves memory for, those first that cost least: the
+/// most reused stay longest, and of those used as often the smallest.
+[[nodiscard]] std::vector<std::uint32_t> streaming_order(const StagePlan& plan);
 
 /// Bytes of activations and scratch that are alive at each node: what plan_stage would lay out, at
 /// best. Costs much less than a plan.

@@ -16,6 +16,7 @@ struct StripTarget {
   /// Where not even the least keeps to `bytes`: this part more than the least is spent on taller
   /// strips, which read the weights less often.
   double slack = 0;
+  friend bool operator==(const StripTarget&, const StripTarget&) = default;
 };
 
 /// Groups under which the activations need at most `target.bytes`, with strips as tall as that

@@ -63,12 +63,13 @@ void Execution::set_input(std::size_t index, const ExecutionValue& value, bool v
 }
 
 void Execution::drop_plan() {
-  if (!outputs_.empty() && outputs_instance_ == nullptr) {
-    outputs_stage_ = std::move(first_);
-    outputs_instance_ = std::move(instance_);
+  if (!outputs_.empty()) {
+    if (outputs_stage_ == nullptr) outputs_stage_ = std::move(first_);
+    if (outputs_instance_ == nullptr) outputs_instance_ = std::move(instance_);
   }
   first_.reset();
   instance_.reset();
+  figures_.clear();
 }
 
 void Execution::set_output(std::size_t index, const TensorView& memory) {
@@ -136,7 +137,7 @@ void Execution::reveal_inputs() {
 }
 
 std::uint64_t Execution::reusable_bytes() const {
-  std::uint64_t total = 0;
+  std::uint64_t total = window_.size();
   if (first_ != nullptr) total += first_->arena.size();
   if (outputs_stage_ != nullptr) total += outputs_stage_->arena.size();
   if (last_stage_ != nullptr) total += last_stage_->arena.size();
@@ -147,33 +148,93 @@ std::uint64_t Execution::reusable_bytes() const {
 }
 
 const StagePlan& Execution::plan_first_stage() {
-  if (first_ != nullptr && !ran_past_first_) return first_->plan;
+  specialise();
+  if (first_ == nullptr) {
+    auto stage = std::make_unique<Stage>();
+    stage->plan = plan_program(choice_);
+    first_ = std::move(stage);
+  }
+  return first_->plan;
+}
+
+void Execution::specialise() {
+  if (instance_ != nullptr && !ran_past_first_) return;
   drop_plan();
-  instance_ = std::make_unique<Instance>(graph_, *services_.operators);
   ran_past_first_ = false;
   kept_.clear();
   sequences_.clear();
   absent_optional_.clear();
-  set_facts(*instance_);
-  Program& program = instance_->advance();
+  auto instance = std::make_unique<Instance>(graph_, *services_.operators);
+  set_facts(*instance);
+  Program& program = instance->advance();
   if (services_.transform) services_.transform(program);
   remove_unused_nodes(program);
+  instance_ = std::move(instance);
+}
+
+StageOptions Execution::stage_options(bool first_stage) const {
   StageOptions options;
   options.threads = services_.threads->threads();
-  if (instance_->complete()) {
-    const std::vector<ValueId> outputs = instance_->outputs();
-    for (std::size_t index = 0; index < outputs.size(); ++index) {
-      if (!output_external_[index]) continue;
-      if (std::ranges::count(outputs, outputs[index]) == 1) {
-        options.external_outputs.push_back(outputs[index]);
-      }
+  if (!first_stage || !instance_->complete()) return options;
+  const std::vector<ValueId> outputs = instance_->outputs();
+  for (std::size_t index = 0; index < outputs.size(); ++index) {
+    if (!output_external_[index]) continue;
+    if (std::ranges::count(outputs, outputs[index]) == 1) {
+      options.external_outputs.push_back(outputs[index]);
     }
   }
-  if (services_.strips) options.strips = choose_strips(program, options, *services_.strips);
-  auto stage = std::make_unique<Stage>();
-  stage->plan = plan_stage(program, options);
-  first_ = std::move(stage);
-  return first_->plan;
+  return options;
+}
+
+StagePlan Execution::plan_program(const PlanChoice& choice) {
+  return plan_stage(instance_->program(), stage_options(true), choice, true);
+}
+
+void Execution::choose(const PlanChoice& choice) {
+  if (choice == choice_) return;
+  const bool same_plan = choice.strips == choice_.strips && choice.streamed == choice_.streamed;
+  choice_ = choice;
+  if (same_plan || first_ == nullptr) return;
+  // The last run's outputs may be in the arena of the stage that goes.
+  if (!outputs_.empty() && outputs_stage_ == nullptr) outputs_stage_ = std::move(first_);
+  first_.reset();
+}
+
+PlanFigures Execution::figures(const PlanChoice& choice) {
+  specialise();
+  for (const auto& [known, figures] : figures_) {
+    if (known == choice) return figures;
+  }
+  const auto figures_of = [&](const std::vector<WeightUse>& weights, std::uint64_t activations) {
+    PlanFigures figures;
+    figures.activation_bytes = activations;
+    for (const WeightUse& use : weights) {
+      if (use.streamed) {
+        figures.streamed_bytes += use.encoding.bytes;
+      } else if (services_.weights->find(use.view, use.encoding) == nullptr) {
+        figures.missing_weight_bytes += use.encoding.bytes;
+      }
+    }
+    return figures;
+  };
+  PlanFigures figures;
+  if (!instance_->complete()) {
+    const PlanAhead ahead = plan_ahead(choice);
+    figures = figures_of(ahead.weights, ahead.activation_bytes);
+  } else if (first_ != nullptr && choice == choice_) {
+    figures = figures_of(first_->plan.weights, first_->plan.arena_bytes);
+  } else {
+    const StagePlan plan = plan_program(choice);
+    figures = figures_of(plan.weights, plan.arena_bytes);
+  }
+  figures_.emplace_back(choice, figures);
+  return figures;
+}
+
+std::size_t Execution::streamable_weights() {
+  specialise();
+  const StagePlan resident = plan_stage(instance_->program(), stage_options(true));
+  return streaming_order(resident).size() + (instance_->complete() ? 0 : 1);
 }
 
 std::expected<void, Refusal> Execution::load() {
@@ -187,18 +248,23 @@ std::expected<void, Refusal> Execution::load(Stage& stage) {
   std::uint64_t done = 0;
   bool missing = false;
   for (const WeightUse& use : stage.plan.weights) {
+    if (use.streamed) continue;
     total += use.encoding.bytes;
     missing = missing || services_.weights->find(use.view, use.encoding) == nullptr;
   }
   memory::Block window;
   if (missing) {
-    auto block = memory::Block::allocate(*services_.budget, services_.window_bytes, "window");
+    auto block = memory::Block::allocate(*services_.budget, choice_.window_bytes, "window");
     if (!block) return std::unexpected(std::move(block.error()));
     window = std::move(*block);
   }
   stage.weights.clear();
   for (const WeightUse& use : stage.plan.weights) {
     check_cancelled();
+    if (use.streamed) {
+      stage.weights.emplace_back();
+      continue;
+    }
     auto weight = services_.weights->get(use.view, use.encoding, window.bytes());
     if (!weight) return std::unexpected(std::move(weight.error()));
     stage.weights.push_back(std::move(*weight));
@@ -208,7 +274,27 @@ std::expected<void, Refusal> Execution::load(Stage& stage) {
     }
   }
   stage.loaded = true;
+  figures_.clear();  // what is missing has changed
   return {};
+}
+
+/// The staging memory of streamed weights.
+std::expected<void, Refusal> Execution::prepare_window(const Stage& stage) {
+  if (stage.plan.streamed_bytes == 0 || window_.size() >= choice_.window_bytes) return {};
+  auto block = memory::Block::allocate(*services_.budget, choice_.window_bytes, "window");
+  if (!block) return std::unexpected(std::move(block.error()));
+  window_ = std::move(*block);
+  return {};
+}
+
+void Execution::encode_streamed(const StageMemory& memory, const StagePlan& plan,
+                                const PlannedStep& step) {
+  for (const Place& place : step.inputs) {
+    if (place.kind != Place::Kind::streamed) continue;
+    const WeightUse& use = plan.weights[place.index];
+    std::memset(memory.arena + place.offset, 0, use.encoding.bytes);
+    encode_weight(use.view, use.encoding, window_.bytes(), memory.arena + place.offset);
+  }
 }
 
 std::expected<void, Refusal> Execution::run() {
@@ -254,10 +340,7 @@ std::expected<void, Refusal> Execution::run() {
         fail_internal("the model cannot go on: " + stage_name);
       }
       later = std::make_unique<Stage>();
-      StageOptions options;
-      options.threads = services_.threads->threads();
-      if (services_.strips) options.strips = choose_strips(program, options, *services_.strips);
-      later->plan = plan_stage(program, options);
+      later->plan = plan_stage(program, stage_options(false), choice_, false);
       if (!last && stage == first_.get()) first_->arena.reset();
       stage = later.get();
     }
@@ -279,6 +362,7 @@ void Execution::forget_outputs() {
 }
 
 std::expected<void, Refusal> Execution::run_stage(Stage& stage, bool last) {
+  if (auto window = prepare_window(stage); !window) return window;
   if (stage.arena.size() < stage.plan.arena_bytes) {
     auto block = memory::Block::allocate(*services_.budget, stage.plan.arena_bytes, "activations");
     if (!block) return std::unexpected(std::move(block.error()));
@@ -302,6 +386,7 @@ std::expected<void, Refusal> Execution::run_stage(Stage& stage, bool last) {
       case Place::Kind::weight:
         from = stage.weights[place.index]->data();
         break;
+      case Place::Kind::streamed:  // only kernels and operators read those
       case Place::Kind::none:
         continue;
     }
@@ -346,10 +431,14 @@ void Execution::run_steps(Stage& stage) {
   for (std::size_t number = 0; number < count;) {
     check_cancelled();
     if (group != stage.plan.groups.end() && group->first == number) {
+      for (std::size_t step = group->first; step < group->last; ++step) {
+        encode_streamed(memory, stage.plan, stage.plan.steps[step]);
+      }
       run_group(memory, stage.plan, *group, origin);
       number = group->last;
       ++group;
     } else {
+      encode_streamed(memory, stage.plan, stage.plan.steps[number]);
       run_step(memory, stage.plan.steps[number], origin);
       ++number;
     }
@@ -630,6 +719,7 @@ void Execution::collect_outputs() {
 }
 
 void Execution::release_memory() {
+  window_.reset();
   forget_outputs();
   if (first_ != nullptr) first_->arena.reset();
   kept_.clear();

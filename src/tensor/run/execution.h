@@ -18,8 +18,8 @@
 #include "tensor/encode/weight_store.h"
 #include "tensor/graph/specialize.h"
 #include "tensor/operators/dynamic.h"
+#include "tensor/plan/plan_choice.h"
 #include "tensor/plan/stage_plan.h"
-#include "tensor/plan/strip_search.h"
 #include "tensor/run/operands.h"
 
 namespace plimsoll::tensor {
@@ -33,12 +33,8 @@ struct ExecutionServices {
   WeightStore* weights = nullptr;
   std::shared_ptr<memory::Budget> budget;
   kernels::ThreadPool* threads = nullptr;
-  std::uint64_t window_bytes = 1 << 20;  ///< staging for encoding
-  std::function<bool()> cancelled;       ///< asked before every step; may be empty
+  std::function<bool()> cancelled;  ///< asked before every step; may be empty
   std::function<void(std::string_view phase, double fraction)> progress;
-  /// Activations that need more are computed in strips of rows, as far as that helps; nothing:
-  /// never.
-  std::optional<StripTarget> strips;
   Transform transform;                                      ///< may be empty
   std::function<void(std::string_view phase)> begin_phase;  ///< may be empty
 };
@@ -70,6 +66,13 @@ struct PlanAhead {
   std::vector<WeightUse> weights;
 };
 
+/// What a choice costs, at most.
+struct PlanFigures {
+  std::uint64_t activation_bytes = 0;
+  std::uint64_t missing_weight_bytes = 0;  ///< resident ones that are not encoded yet
+  std::uint64_t streamed_bytes = 0;        ///< encoded size of those that are not held
+};
+
 class Execution {
  public:
   Execution(std::shared_ptr<const Graph> graph, ExecutionServices services);
@@ -92,7 +95,16 @@ class Execution {
   [[nodiscard]] bool complete_after_first_stage() const;
   [[nodiscard]] std::string waiting_for() const;
   /// Looks past the first stage, for a graph that is more: unknown branches take the larger.
-  [[nodiscard]] PlanAhead plan_ahead() const;
+  [[nodiscard]] PlanAhead plan_ahead(const PlanChoice& choice) const;
+
+  /// The choice for all later plans. What is planned otherwise is planned again.
+  void choose(const PlanChoice& choice);
+  [[nodiscard]] const PlanChoice& choice() const { return choice_; }
+  /// What a run would need under another choice, as far as it can be known. Remembered until the
+  /// first stage's program changes.
+  [[nodiscard]] PlanFigures figures(const PlanChoice& choice);
+  /// The largest PlanChoice::streamed that makes a difference.
+  [[nodiscard]] std::size_t streamable_weights();
   /// What the execution holds now and the next run uses again or gives back first.
   [[nodiscard]] std::uint64_t reusable_bytes() const;
   [[nodiscard]] Program& program();
@@ -115,6 +127,12 @@ class Execution {
  private:
   struct Stage;
   class DynamicNodeContext;
+  /// Makes the first stage's program where there is none.
+  void specialise();
+  [[nodiscard]] StageOptions stage_options(bool first_stage) const;
+  [[nodiscard]] StagePlan plan_program(const PlanChoice& choice);
+  [[nodiscard]] std::expected<void, Refusal> prepare_window(const Stage& stage);
+  void encode_streamed(const StageMemory& memory, const StagePlan& plan, const PlannedStep& step);
   [[nodiscard]] std::expected<void, Refusal> load(Stage& stage);
   [[nodiscard]] std::expected<void, Refusal> run_stage(Stage& stage, bool last);
   void run_steps(Stage& stage);
@@ -149,6 +167,9 @@ class Execution {
   std::vector<bool> output_external_;  ///< has memory, or will
   std::vector<ExecutionValue> outputs_;
   std::unique_ptr<Instance> instance_;
+  PlanChoice choice_;
+  std::vector<std::pair<PlanChoice, PlanFigures>> figures_;  ///< of the program at hand
+  memory::Block window_;                                     ///< for streamed weights
   std::unique_ptr<Stage> first_;       ///< cached between runs while the inputs' facts stay
   std::unique_ptr<Stage> last_stage_;  ///< holds outputs where there was more than one stage
   /// Kept for outputs_ when the plan was dropped after the run.

@@ -11,6 +11,7 @@ KernelOperand StageMemory::operand(const Place& place, ValueId id) const {
     case Place::Kind::none:
       break;
     case Place::Kind::arena:
+    case Place::Kind::streamed:
       result.data = arena + place.offset;
       break;
     case Place::Kind::external:

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "tensor/plan/unused_nodes.h"
 #include "tensor/run/execution.h"
 
 namespace plimsoll::tensor {
@@ -32,6 +33,7 @@ void add_use(std::vector<WeightUse>& weights, const WeightUse& use) {
   for (WeightUse& known : weights) {
     if (known.view == use.view && known.encoding == use.encoding) {
       known.uses += use.uses;
+      known.streamed = known.streamed && use.streamed;
       return;
     }
   }
@@ -45,12 +47,14 @@ std::uint64_t value_bytes(const ProgramValue& value) {
 struct Ahead {
   std::shared_ptr<const Graph> graph;
   const ExecutionServices& services;
+  const PlanChoice& choice;
   Decisions decisions;
 
   PlanAhead plan(Instance& instance) {
     PlanAhead result;
     std::uint64_t kept = 0;
     std::size_t decided = 0;
+    bool first_stage = true;
     instance.assume_branches([&](const Node& node) {
       ++decided;
       return decisions.decide(node);
@@ -59,12 +63,13 @@ struct Ahead {
       const std::size_t decided_before = decided;
       Program& program = instance.advance();
       if (services.transform) services.transform(program);
+      remove_unused_nodes(program);
       const bool has_moved = !program.nodes.empty() || decided != decided_before;
       if (!has_moved && !instance.complete()) break;
       StageOptions options;
       options.threads = services.threads->threads();
-      if (services.strips) options.strips = choose_strips(program, options, *services.strips);
-      const StagePlan stage = plan_stage(program, options);
+      const StagePlan stage = plan_stage(program, options, choice, first_stage);
+      first_stage = false;
       for (const WeightUse& use : stage.weights) add_use(result.weights, use);
       result.complete = instance.complete();
       if (!result.complete) {
@@ -80,15 +85,17 @@ struct Ahead {
       }
     }
     result.waiting_for = instance.waiting_for();
-    for (const WeightUse& use : result.weights) result.weight_bytes += use.encoding.bytes;
+    for (const WeightUse& use : result.weights) {
+      if (!use.streamed) result.weight_bytes += use.encoding.bytes;
+    }
     return result;
   }
 };
 
 }  // namespace
 
-PlanAhead Execution::plan_ahead() const {
-  Ahead ahead{graph_, services_, {}};
+PlanAhead Execution::plan_ahead(const PlanChoice& choice) const {
+  Ahead ahead{graph_, services_, choice, {}};
   const auto plan = [&] {
     Instance instance(graph_, *services_.operators);
     set_facts(instance);
