@@ -31,8 +31,14 @@ std::expected<void, Refusal> MeasuredMemory::update() {
   // Both are tried: a plan that does not fit needs to know all that is missing.
   auto heap = claim_heap();
   auto program = claim_program();
-  unclaimed_bytes_ =
-      (heap ? 0 : heap.error().requested_bytes) + (program ? 0 : program.error().requested_bytes);
+  const auto missing = [](std::uint64_t wanted, std::uint64_t held) {
+    return wanted - std::min(wanted, held);
+  };
+  const std::uint64_t taken = memory::probe_heap().taken_bytes;
+  const std::uint64_t heap_wanted =
+      taken - std::min(taken, heap_at_start_) + memory::HeapEntry::default_margin_bytes;
+  unclaimed_bytes_ = (heap ? 0 : missing(heap_wanted, heap_ ? heap_->bytes() : 0)) +
+                     (program ? 0 : missing(program_wanted(), program_.bytes()));
   return heap ? program : heap;
 }
 

@@ -7,6 +7,7 @@
 
 #include "engine/measures.h"
 #include "engine/states.h"
+#include "memory/heap.h"
 #include "memory/size.h"
 #include "tensor/kernels/target.h"
 #include "tensor/plan/lowering.h"
@@ -103,7 +104,11 @@ PlanReport plan_session(Session::State& session, PlanPurpose purpose,
   session.heap.add(growth.bytes());
 
   // What is held already: the process (where the limit covers it), heap, weights and inputs. What
-  // of the heap does not fit into the ledger is counted all the same.
+  // of the heap does not fit into the ledger is counted all the same. A claim that is refused trims
+  // the heap; done here, the plan is the same for a limit that is much too small.
+  if (purpose == PlanPurpose::promise && engine.options.owns_process) {
+    static_cast<void>(memory::trim_heap());
+  }
   static_cast<void>(session.claim_heap());
   const std::uint64_t process = engine.options.limit_covers_process ? engine.base_bytes : 0;
   std::uint64_t reserved = engine.root->used() + session.unclaimed_heap_bytes();
