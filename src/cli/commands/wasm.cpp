@@ -121,8 +121,15 @@ int wasm(int argc, char** argv) {
   const WasmParsed parsed = parse_wasm_options(argc, argv);
   if (parsed.exit_code >= 0) return parsed.exit_code;
   try {
-    return parsed.options.command == WasmCommand::inspect ? wasm_inspect(parsed.options)
-                                                          : wasm_validate(parsed.options);
+    switch (parsed.options.command) {
+      case WasmCommand::inspect:
+        return wasm_inspect(parsed.options);
+      case WasmCommand::validate:
+        return wasm_validate(parsed.options);
+      case WasmCommand::wast:
+        return wasm_wast(parsed.options);
+    }
+    return exit_code::usage;
   } catch (Error& error) {
     if (error.kind() != ErrorKind::usage && !error.message().contains(parsed.options.file)) {
       error.add_context(parsed.options.file);

@@ -8,8 +8,7 @@
 namespace plimsoll::cli {
 namespace {
 
-void add_common(CLI::App& command, WasmOptions& options) {
-  command.add_option("FILE", options.file, "a WebAssembly module")->required()->type_name("FILE");
+void add_rules(CLI::App& command, WasmOptions& options) {
   command
       .add_option("--features", options.features,
                   "what is allowed: 1.0, 2.0 or 3.0 (the default, with threads), and names added "
@@ -17,6 +16,11 @@ void add_common(CLI::App& command, WasmOptions& options) {
       ->type_name("LIST");
   command.add_option("--memory-limit", options.memory_limit, "the most that the process may hold")
       ->type_name("SIZE");
+}
+
+void add_common(CLI::App& command, WasmOptions& options) {
+  command.add_option("FILE", options.file, "a WebAssembly module")->required()->type_name("FILE");
+  add_rules(command, options);
   command.add_option("--json", options.json, "write the report as JSON; - is standard output")
       ->type_name("FILE|-");
 }
@@ -35,6 +39,19 @@ WasmParsed parse_wasm_options(int argc, char** argv) {
   add_common(*validate, parsed.options);
   validate->add_flag("--quiet", parsed.options.quiet, "no text but errors");
   validate->callback([&parsed] { parsed.options.command = WasmCommand::validate; });
+  CLI::App* wast = app.add_subcommand(
+      "wast", "run scripts of the specification's suite, as made by wasm-tools json-from-wast");
+  wast->add_option("FILE", parsed.options.files, "scripts")->required()->type_name("FILE.json...");
+  add_rules(*wast, parsed.options);
+  wast->add_option_function<std::string>(
+          "--bounds",
+          [&parsed](const std::string& name) {
+            parsed.options.explicit_bounds = name == "explicit";
+          },
+          "how memory accesses are checked")
+      ->check(CLI::IsMember({"guard", "explicit"}))
+      ->type_name("guard|explicit");
+  wast->callback([&parsed] { parsed.options.command = WasmCommand::wast; });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

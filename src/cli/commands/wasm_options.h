@@ -3,18 +3,21 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace plimsoll::cli {
 
-enum class WasmCommand : unsigned char { inspect, validate };
+enum class WasmCommand : unsigned char { inspect, validate, wast };
 
 struct WasmOptions {
   WasmCommand command = WasmCommand::inspect;
   std::string file;
+  std::vector<std::string> files;  ///< of wast
   std::string features = "3.0";
   std::string memory_limit;  ///< empty: what the machine or its cgroup leaves
   std::string json;          ///< empty: text
   bool quiet = false;
+  bool explicit_bounds = false;
 };
 
 struct WasmParsed {
