@@ -88,35 +88,61 @@ void finish(const FinishTask<V>& task) {
   }
 }
 
-/// The epilogue of sums in registers, one vector of columns: no activation or a clip.
+/// The epilogue of one vector of columns in registers: no activation or a clip.
+template <typename V, bool whole>
+struct RegisterFinish {
+  using Float = typename V::Float;
+  Float scale;
+  Float shift;
+  Float low;
+  Float high;
+  bool after;
+  std::int64_t count;  ///< of columns, from the vector's first
+
+  [[gnu::always_inline]] RegisterFinish(const Epilogue& epilogue, std::int64_t column,
+                                        std::int64_t columns)
+      : after(epilogue.residual_after_activation), count(columns - column) {
+    scale = epilogue.scale == nullptr ? V::splat(1.0F) : load(epilogue.scale + column);
+    shift = epilogue.shift == nullptr ? V::zero() : load(epilogue.shift + column);
+    const bool clips = epilogue.activation == Activation::clip;
+    low = V::splat(clips ? epilogue.low : -__builtin_inff());
+    high = V::splat(clips ? epilogue.high : __builtin_inff());
+  }
+  static bool applies(const Epilogue& epilogue) {
+    return epilogue.activation == Activation::none || epilogue.activation == Activation::clip;
+  }
+  [[gnu::always_inline]] Float load(const float* p) const {
+    if constexpr (whole) return V::load(p);
+    return V::load_part(p, count);
+  }
+  /// `residual` and `output`: at the vector's first column; null: no residual.
+  [[gnu::always_inline]] void store(Float sum, const float* residual, float* output) const {
+    Float x = V::fused(sum, scale, shift);
+    if (residual != nullptr && !after) x = x + load(residual);
+    x = V::minimum(high, V::maximum(low, x));
+    if (residual != nullptr && after) x = x + load(residual);
+    if constexpr (whole) {
+      V::store(output, x);
+    } else {
+      V::store_part(output, x, count);
+    }
+  }
+};
+
 template <typename V, int rows, int panels, bool whole>
 [[gnu::always_inline]] inline void finish_in_registers(
     const FinishTask<V>& task, const typename V::Float (&sums)[rows][panels], int panel) {
-  using Float = typename V::Float;
-  const Epilogue& epilogue = *task.epilogue;
   const std::int64_t column = task.first_column + panel * V::lanes;
-  const std::int64_t count = task.columns - column;
-  const auto load = [&](const float* p) {
-    if constexpr (whole) return V::load(p);
-    return V::load_part(p, count);
-  };
-  const Float scale = epilogue.scale == nullptr ? V::splat(1.0F) : load(epilogue.scale + column);
-  const Float shift = epilogue.shift == nullptr ? V::zero() : load(epilogue.shift + column);
-  const bool clips = epilogue.activation == Activation::clip;
-  const Float low = V::splat(clips ? epilogue.low : -__builtin_inff());
-  const Float high = V::splat(clips ? epilogue.high : __builtin_inff());
-  const bool before = task.residuals != nullptr && !epilogue.residual_after_activation;
-  const bool after = task.residuals != nullptr && epilogue.residual_after_activation;
+  const RegisterFinish<V, whole> finish(*task.epilogue, column, task.columns);
+  if (task.residuals == nullptr) {
 #pragma GCC unroll 16
-  for (int r = 0; r < rows; ++r) {
-    Float x = V::fused(sums[r][panel], scale, shift);
-    if (before) x = x + load(task.residuals[r] + column);
-    x = V::minimum(high, V::maximum(low, x));
-    if (after) x = x + load(task.residuals[r] + column);
-    if constexpr (whole) {
-      V::store(task.outputs[r] + column, x);
-    } else {
-      V::store_part(task.outputs[r] + column, x, count);
+    for (int r = 0; r < rows; ++r) {
+      finish.store(sums[r][panel], nullptr, task.outputs[r] + column);
+    }
+  } else {
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; ++r) {
+      finish.store(sums[r][panel], task.residuals[r] + column, task.outputs[r] + column);
     }
   }
 }
@@ -125,8 +151,7 @@ template <typename V, int rows, int panels, bool whole>
 template <typename V, int rows, int panels>
 [[gnu::always_inline]] inline void finish_sums(FinishTask<V>& task,
                                                const typename V::Float (&sums)[rows][panels]) {
-  const Activation activation = task.epilogue->activation;
-  if (activation == Activation::none || activation == Activation::clip) {
+  if (RegisterFinish<V, true>::applies(*task.epilogue)) {
 #pragma GCC unroll 8
     for (int p = 0; p < panels; ++p) {
       if (task.columns - task.first_column >= (p + 1) * V::lanes) {
