@@ -25,7 +25,7 @@ constexpr std::int64_t panels_at_once = 4;
 /// copies take is then little, and longer inner loops gain nothing.
 constexpr std::int64_t longest_strip = 256;
 /// Row tiles of one task, so that tasks are not too small to hand out.
-constexpr std::int64_t tiles_per_task = 4;
+constexpr std::int64_t tiles_per_task = 8;
 
 kernels::PanelType panel_type(ElementType element) {
   switch (element) {
@@ -191,44 +191,45 @@ void ProductNode::run_range(const KernelContext& context, RowRange range, RowRan
         TilePointers pointers(*this, context, zeros,
                               context.scratch.data() + zeros_bytes() +
                                   static_cast<std::uint64_t>(thread) * TilePointers::bytes(*this));
-        for (std::int64_t task = first; task < last; ++task) {
-          const std::int64_t panel = task / chunks * cut.group;
-          const std::int64_t chunk = range.begin + task % chunks * tiles_per_task * max_rows;
-          const std::int64_t chunk_end = std::min(range.end, chunk + tiles_per_task * max_rows);
-          for (std::int64_t row = chunk; row < chunk_end; row += max_rows) {
-            run_tile(context, cut, panel, {row, std::min(chunk_end, row + max_rows)}, matrices,
-                     pointers);
+        kernels::TileTask task;
+        task.rows = pointers.rows();
+        task.taps = summed_taps();
+        task.depth = summed_depth();
+        task.type = panel_type(weight_element);
+        task.columns = matrix_columns();
+        task.outputs = pointers.outputs();
+        task.residuals = pointers.residuals();
+        task.epilogue = epilogue.view();
+        if (!zero_points.empty()) task.zero_points = zero_points.data();
+        for (std::int64_t index = first; index < last; ++index) {
+          task.first_panel = index / chunks * cut.group;
+          task.last_panel = std::min(cut.panels, task.first_panel + cut.group);
+          const std::int64_t row = range.begin + index % chunks * tiles_per_task * max_rows;
+          const RowRange rows{row, std::min(range.end, row + tiles_per_task * max_rows)};
+          for (std::int64_t matrix = matrices.begin; matrix < matrices.end; ++matrix) {
+            task.panels =
+                context.inputs[1].data + static_cast<std::uint64_t>(matrix) * cut.matrix_bytes;
+            if (groups != 1) take_group(task, matrix);
+            run_tiles(task, rows, matrix, pointers);
           }
         }
       });
 }
 
-void ProductNode::run_tile(const KernelContext& context, const PanelGroups& cut, std::int64_t panel,
-                           RowRange range, RowRange matrices, TilePointers& pointers) const {
-  kernels::TileTask task;
-  task.count = range.end - range.begin;
-  task.rows = pointers.rows();
-  task.taps = summed_taps();
-  task.depth = summed_depth();
-  task.type = panel_type(weight_element);
-  task.columns = matrix_columns();
-  task.first_panel = panel;
-  task.last_panel = std::min(cut.panels, panel + cut.group);
-  task.outputs = pointers.outputs();
-  task.residuals = pointers.residuals();
-  const kernels::Epilogue whole = epilogue.view();
-  task.epilogue = whole;
-  if (!zero_points.empty()) task.zero_points = zero_points.data();
-  for (std::int64_t matrix = matrices.begin; matrix < matrices.end; ++matrix) {
-    pointers.point(range.begin, task.count, matrix);
-    task.panels = context.inputs[1].data + static_cast<std::uint64_t>(matrix) * cut.matrix_bytes;
-    if (groups != 1) {
-      const std::int64_t first = matrix * matrix_columns();
-      if (!zero_points.empty()) task.zero_points = zero_points.data() + first;
-      if (whole.scale != nullptr) task.epilogue.scale = whole.scale + first;
-      if (whole.shift != nullptr) task.epilogue.shift = whole.shift + first;
-    }
-    kernels::kernel_table(target).tile(task);
+void ProductNode::take_group(kernels::TileTask& task, std::int64_t group) const {
+  const std::int64_t first = group * matrix_columns();
+  if (!zero_points.empty()) task.zero_points = zero_points.data() + first;
+  if (!epilogue.scale.empty()) task.epilogue.scale = epilogue.scale.data() + first;
+  if (!epilogue.shift.empty()) task.epilogue.shift = epilogue.shift.data() + first;
+}
+
+void ProductNode::run_tiles(kernels::TileTask& task, RowRange range, std::int64_t matrix,
+                            TilePointers& pointers) const {
+  const kernels::KernelTable& table = kernels::kernel_table(target);
+  for (std::int64_t row = range.begin; row < range.end; row += table.max_rows) {
+    task.count = std::min(table.max_rows, range.end - row);
+    pointers.point(row, task.count, matrix);
+    table.tile(task);
   }
 }
 

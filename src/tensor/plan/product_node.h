@@ -77,8 +77,11 @@ struct ProductNode : KernelNode {
   /// groups, or the taps of a transposed convolution, are products of their own.
   void run_range(const KernelContext& context, RowRange range, RowRange matrices) const;
   void run_transposed_rows(const KernelContext& context, RowRange output) const;
-  void run_tile(const KernelContext& context, const PanelGroups& cut, std::int64_t panel,
-                RowRange range, RowRange matrices, TilePointers& pointers) const;
+  /// What the task has for each column becomes that of a group.
+  void take_group(kernels::TileTask& task, std::int64_t group) const;
+  /// Rows `range` of one matrix by the task's panels.
+  void run_tiles(kernels::TileTask& task, RowRange range, std::int64_t matrix,
+                 TilePointers& pointers) const;
   [[nodiscard]] std::uint64_t zeros_bytes() const;
 };
 

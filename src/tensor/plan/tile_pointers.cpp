@@ -126,6 +126,11 @@ void TilePointers::point_taps(const Line& line, std::int64_t ky, const float* ro
   for (std::int64_t kx = 0; kx < window.kernel_width; ++kx) {
     const float** to = rows_ + (ky * window.kernel_width + kx) * count_ + line.first;
     std::int64_t x = line.x * window.stride_x - window.pad_left + kx * window.dilation_x;
+    if (row != nullptr && x >= 0 && x + (line.count - 1) * window.stride_x < width) {
+      const float* from = row + x * stride;
+      for (std::int64_t i = 0; i < line.count; ++i) to[i] = from + i * window.stride_x * stride;
+      continue;
+    }
     for (std::int64_t i = 0; i < line.count; ++i, x += window.stride_x) {
       to[i] = row == nullptr || x < 0 || x >= width ? zeros_ : row + x * stride;
     }
