@@ -3,7 +3,7 @@
 //
 // By kind of instruction: compiler_function.cpp, compiler_control.cpp, compiler_merge.cpp,
 // compiler_call.cpp, compiler_integer.cpp, compiler_division.cpp, compiler_memory.cpp,
-// compiler_variable.cpp, compiler_float.cpp.
+// compiler_variable.cpp, compiler_float.cpp, compiler_conversion.cpp, compiler_unsupported.cpp.
 #pragma once
 
 #include <cstdint>
@@ -190,9 +190,16 @@ class Compiler : public IgnoringVisitor {
   void float_minimum_maximum(bool is_double, bool is_maximum);
   void float_sign(bool is_double, bool negate);
   void copy_sign(bool is_double);
+  // compiler_conversion.cpp
   void convert(Opcode opcode);
   void truncate(Opcode opcode);
-  void truncate_saturating(Opcode opcode);
+  void load_float_constant(double value, bool is_double);
+  void compare_with_constant(Register in, double value, bool is_double);
+  void convert_integer(Opcode opcode);
+  void truncate_in_range(Register into, Register from, bool from_double, bool wide);
+  void truncate_unsigned(Register into, Register from, bool from_double);
+  void saturate(Register into, Register from, bool from_double, bool to_64, bool is_signed,
+                const asmjit::Label& done);
   void reinterpret(Opcode opcode);
 
   // compiler_variable.cpp

@@ -101,8 +101,5 @@ void Compiler::i31_get(bool /*is_signed*/) {
 void Compiler::convert_reference(Opcode opcode) {
   not_implemented(opcode_name(opcode));
 }
-void Compiler::float_plain(Opcode opcode) {
-  not_implemented(opcode_name(opcode));
-}
 
 }  // namespace plimsoll::wasm::baseline
