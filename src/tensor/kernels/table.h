@@ -1,12 +1,13 @@
 // The kernels of one target, as functions. Why it exists: each form is compiled in a file of its
 // own with its own instructions; everything else calls through this table. May touch: epilogue.h,
-// integer_product.h, target.h.
+// integer_product.h, map.h, target.h.
 #pragma once
 
 #include <cstdint>
 
 #include "tensor/kernels/epilogue.h"
 #include "tensor/kernels/integer_product.h"
+#include "tensor/kernels/map.h"
 #include "tensor/kernels/target.h"
 
 namespace plimsoll::tensor::kernels {
@@ -85,6 +86,7 @@ struct KernelTable {
   /// output[c] = the largest rows[r][c], of at least one row. A row may be the output.
   void (*largest_rows)(const float* const* rows, std::int64_t count, std::int64_t columns,
                        float* output) = nullptr;
+  void (*map)(const MapTask&) = nullptr;
   /// For benchmarks: `rounds` of as many independent fused operations as a tile has. Returns the
   /// floating-point operations done.
   double (*fma_limit)(std::int64_t rounds) = nullptr;

@@ -82,9 +82,26 @@ bool is_elementwise(const std::string& op) {
   return std::ranges::find(names, op) != std::end(names);
 }
 
-/// An operand of an elementwise operator for the channels-last twin of a result of that rank;
-/// nothing where it has none.
-std::optional<ValueId> elementwise_operand(Rewriter& rewriter, ValueId id, std::size_t rank) {
+bool lower_elementwise(Rewriter& rewriter, const ProgramNode& node) {
+  std::vector<ValueId> inputs;
+  for (ValueId id : node.inputs) {
+    if (id == no_value) {
+      inputs.push_back(no_value);
+      continue;
+    }
+    const auto operand =
+        channels_last_operand(rewriter, id, rewriter.shape(node.outputs[0]).rank());
+    if (!operand) return false;
+    inputs.push_back(*operand);
+  }
+  const ValueId twin = rewriter.add_twin(node.outputs[0]);
+  rewriter.emit({node.definition, node.op, nullptr, std::move(inputs), {twin}});
+  return true;
+}
+
+}  // namespace
+
+std::optional<ValueId> channels_last_operand(Rewriter& rewriter, ValueId id, std::size_t rank) {
   const Shape shape = rewriter.value(id).type.shape;
   if (shape.elements() == 1 && shape.rank() <= 4) {
     return rewriter.value(id).kind == ValueKind::activation ? std::optional(rewriter.original(id))
@@ -117,24 +134,6 @@ std::optional<ValueId> elementwise_operand(Rewriter& rewriter, ValueId id, std::
                                {known->type, {dims[0], dims[2], dims[3], dims[1]}},
                                std::move(bytes));
 }
-
-bool lower_elementwise(Rewriter& rewriter, const ProgramNode& node) {
-  std::vector<ValueId> inputs;
-  for (ValueId id : node.inputs) {
-    if (id == no_value) {
-      inputs.push_back(no_value);
-      continue;
-    }
-    const auto operand = elementwise_operand(rewriter, id, rewriter.shape(node.outputs[0]).rank());
-    if (!operand) return false;
-    inputs.push_back(*operand);
-  }
-  const ValueId twin = rewriter.add_twin(node.outputs[0]);
-  rewriter.emit({node.definition, node.op, nullptr, std::move(inputs), {twin}});
-  return true;
-}
-
-}  // namespace
 
 bool lower_image_operator(Rewriter& rewriter, const ProgramNode& node) {
   if (!node.definition->domain.empty() || node.outputs.size() != 1 || node.inputs.empty() ||

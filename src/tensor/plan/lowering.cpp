@@ -1,6 +1,7 @@
 #include "tensor/plan/lowering.h"
 
 #include "tensor/plan/activation_product_lowering.h"
+#include "tensor/plan/elementwise_lowering.h"
 #include "tensor/plan/epilogue_fusion.h"
 #include "tensor/plan/half_widening.h"
 #include "tensor/plan/image_lowering.h"
@@ -20,7 +21,8 @@ void lower_program(Program& program, kernels::Target target) {
     if (plain &&
         (fuse_into_epilogue(rewriter, node) || lower_product(rewriter, node) ||
          lower_activation_product(rewriter, node) || fuse_output_transpose(rewriter, node) ||
-         lower_row_operator(rewriter, node) || lower_image_operator(rewriter, node))) {
+         lower_row_operator(rewriter, node) || lower_elementwise_chain(rewriter, node) ||
+         lower_image_operator(rewriter, node))) {
       continue;
     }
     rewriter.emit_original(std::move(node));

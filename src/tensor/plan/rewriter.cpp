@@ -142,8 +142,7 @@ void Rewriter::release(ValueId id) {
     released.pop_back();
     if (id == no_value || readers_[id] == 0 || --readers_[id] != 0) continue;
     ProgramNode* node = maker(id);
-    if (node == nullptr || node->definition == nullptr || node->kernel != nullptr ||
-        node->outputs.size() != 1) {
+    if (node == nullptr || node->definition == nullptr || node->outputs.size() != 1) {
       continue;
     }
     released.insert(released.end(), node->inputs.begin(), node->inputs.end());

@@ -70,7 +70,11 @@ class Rewriter {
   void emit_original(ProgramNode node);
   /// The emitted node that made the value; null where there is none. Valid until the next emit.
   [[nodiscard]] ProgramNode* maker(ValueId id);
-  /// One reader less. An emitted operator of one result that nobody reads then goes, and so on up.
+  /// How many nodes were emitted after the one that made the value, which must have one.
+  [[nodiscard]] std::size_t emitted_since(ValueId id) const {
+    return emitted_.size() - 1 - maker_.at(id);
+  }
+  /// One reader less. An emitted node of one result that nobody reads then goes, and so on up.
   void release(ValueId id);
   /// Removes an emitted node whose results nobody needs.
   static void erase(ProgramNode& node) { node = ProgramNode{}; }

@@ -5,6 +5,7 @@
 #include "tensor/graph/specialize.h"
 #include "tensor/operators/shaping.h"
 #include "tensor/operators/slicing.h"
+#include "tensor/plan/elementwise_node.h"
 
 namespace plimsoll::tensor {
 namespace {
@@ -14,20 +15,18 @@ bool is_reshape(const ProgramNode& node) {
          is_op(node, "Flatten");
 }
 
-/// The number that a Mul or Div scales its other operand by.
-std::optional<float> scale_of(Rewriter& rewriter, const ProgramNode& node, std::size_t& side) {
-  const bool multiply = is_op(node, "Mul");
-  if (!multiply && !is_op(node, "Div")) return std::nullopt;
-  for (side = 0; side < (multiply ? 2 : 1); ++side) {
-    const ValueId number = node.inputs[1 - side];
-    if (!rewriter.is_f32(number) || rewriter.shape(number).elements() != 1 ||
-        rewriter.value(node.inputs[side]).type != rewriter.value(node.outputs[0]).type) {
-      continue;
-    }
-    if (const auto known = known_value(rewriter.program(), number)) {
-      return multiply ? *known->as<float>() : 1.0F / *known->as<float>();
-    }
+/// The number that a chain of one multiplication or division scales its only input by.
+std::optional<float> scale_of(const ProgramNode& node) {
+  using Kind = StepOperand::Kind;
+  const auto* chain = dynamic_cast<const ElementwiseNode*>(node.kernel.get());
+  if (chain == nullptr || chain->steps.size() != 1 || chain->overwritten != 0) return std::nullopt;
+  const ElementwiseStep& step = chain->steps.front();
+  const bool second = step.a.kind == Kind::input && step.b.kind == Kind::number;
+  if (step.operation == kernels::MapOperation::multiply) {
+    if (second) return step.b.number;
+    if (step.a.kind == Kind::number && step.b.kind == Kind::input) return step.a.number;
   }
+  if (step.operation == kernels::MapOperation::divide && second) return 1.0F / step.b.number;
   return std::nullopt;
 }
 
@@ -105,8 +104,7 @@ bool apply(Rewriter& rewriter, const ProgramNode& node, StridedView& view) {
     }
     return true;
   }
-  std::size_t side = 0;
-  const auto factor = scale_of(rewriter, node, side);
+  const auto factor = scale_of(node);
   if (!factor) return false;
   view.factor *= *factor;
   return true;
@@ -130,12 +128,11 @@ StridedView view_through(Rewriter& rewriter, ValueId id) {
   for (;;) {
     const ProgramNode* node = rewriter.maker(chain.back());
     if (node == nullptr || node->outputs.size() != 1) break;
-    std::size_t side = 0;
     if (!is_reshape(*node) && !is_op(*node, "Transpose") && !is_op(*node, "Slice") &&
-        !scale_of(rewriter, *node, side)) {
+        !scale_of(*node)) {
       break;
     }
-    chain.push_back(node->inputs[side]);
+    chain.push_back(node->inputs[0]);
   }
   StridedView view = plain_view(rewriter, chain.back());
   for (std::size_t index = chain.size() - 1; index-- > 0;) {

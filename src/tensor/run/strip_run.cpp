@@ -87,8 +87,10 @@ class StripRun {
         const Shape& shape = operand.type.shape;
         const bool rows = entry.inputs[index] != no_value &&
                           input_rows(memory_.program, entry, index, {0, 1}).has_value();
-        // Weights of kernels belong to all items; operators' operands may have one part for each.
-        const bool by_item = rows || entry.kernel == nullptr;
+        // Weights of kernels belong to all items; other operands may have one part for each.
+        const bool weight = entry.kernel != nullptr && entry.inputs[index] != no_value &&
+                            memory_.program.values[entry.inputs[index]].kind == ValueKind::weight;
+        const bool by_item = rows || !weight;
         if (by_item && shape.rank() == 4 && shape[0] == items) {
           operand = item_of(std::move(operand), item, items);
         }

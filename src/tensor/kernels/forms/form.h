@@ -9,6 +9,7 @@
 #include "tensor/kernels/forms/depthwise.h"
 #include "tensor/kernels/forms/fma_limit.h"
 #include "tensor/kernels/forms/integer_tile.h"
+#include "tensor/kernels/forms/map.h"
 #include "tensor/kernels/forms/pixels.h"
 #include "tensor/kernels/forms/rows.h"
 #include "tensor/kernels/forms/tile.h"
@@ -17,9 +18,9 @@ namespace plimsoll::tensor::kernels {
 
 template <typename V>
 constexpr KernelTable make_table(Target target) {
-  return {target,           V::lanes,         V::tile_rows,    tile<V>,
-          depthwise_row<V>, integer_tile<V>,  softmax_row<V>,  normalize_row<V>,
-          add_rows<V>,      weighted_rows<V>, largest_rows<V>, fma_limit<V>};
+  return {target,          V::lanes,       V::tile_rows,     tile<V>,     depthwise_row<V>,
+          integer_tile<V>, softmax_row<V>, normalize_row<V>, add_rows<V>, weighted_rows<V>,
+          largest_rows<V>, map<V>,         fma_limit<V>};
 }
 
 }  // namespace plimsoll::tensor::kernels
