@@ -13,6 +13,12 @@
 
 namespace plimsoll {
 
+void Engine::State::add_growth(const UnreservedGrowth& growth, UnreservedShare& share) {
+  share.add_load(growth.heap_bytes());
+  const std::scoped_lock lock(unreserved_mutex);
+  unreserved.add_load(growth.program_bytes());
+}
+
 Engine Engine::create(EngineOptions options) {
   if (options.threads < 1 || options.threads > tensor::kernels::ThreadPool::max_threads) {
     throw Error(ErrorKind::usage, fmt::format("{} threads: give 1 to {}", options.threads,
@@ -24,6 +30,7 @@ Engine Engine::create(EngineOptions options) {
                 "has one limit");
   }
   if (options.owns_process) memory::configure_heap();  // before anything is measured
+  const UnreservedGrowth growth;
   auto state = std::make_shared<State>();
   state->target = tensor::kernels::choose_target(options.target);
   state->timeline = std::make_shared<memory::Timeline>();
@@ -47,15 +54,16 @@ Engine Engine::create(EngineOptions options) {
   }
   state->timeline->begin_phase("import");
   state->options = std::move(options);
+  state->add_growth(growth, state->unreserved);
   return Engine(std::move(state));
 }
 
 Model Engine::open(const std::string& path) const {
   auto model = std::make_shared<Model::State>();
   model->engine = state_;
-  const HeapGrowth growth;
+  const UnreservedGrowth growth;
   model->graph = tensor::import_onnx(path);
-  model->heap.add(growth.bytes());
+  state_->add_growth(growth, model->unreserved);
   // Here nothing is refused: what does not fit is told by the plan.
   if (state_->measured != nullptr) static_cast<void>(state_->measured->update());
   model->weight_budget = state_->root->child("weights");

@@ -67,8 +67,22 @@ std::expected<void, Refusal> MeasuredMemory::claim_program() {
   return hold(program_, program_wanted(), *budget_, "program pages");
 }
 
-std::expected<void, Refusal> HeapShare::claim(memory::Budget& budget) {
-  return hold(reservation_, bytes_, budget, "heap");
+UnreservedGrowth::UnreservedGrowth()
+    : heap_before_(memory::probe_heap().used_bytes),
+      program_before_(memory::probe_process().resident_file_bytes) {}
+
+std::uint64_t UnreservedGrowth::heap_bytes() const {
+  const std::uint64_t heap = memory::probe_heap().used_bytes;
+  return heap - std::min(heap, heap_before_);
+}
+
+std::uint64_t UnreservedGrowth::program_bytes() const {
+  const std::uint64_t program = memory::probe_process().resident_file_bytes;
+  return program - std::min(program, program_before_);
+}
+
+std::expected<void, Refusal> UnreservedShare::claim(memory::Budget& budget) {
+  return hold(reservation_, plan_bytes_ + load_bytes_, budget, "heap and program pages");
 }
 
 }  // namespace plimsoll

@@ -5,11 +5,12 @@
 //   process ─┬─ heap            what malloc has taken since the engine began, and a margin
 //            └─ program pages   those of the program's file that were touched since
 //
-// Where the limit covers only what the engine adds, the host program's heap is none of ours: then
-// the growth of the heap during a call of ours is what that call has taken (HeapGrowth). Other
-// threads that allocate meanwhile blur it.
+// Where the limit covers only what the engine adds, the host program's own are none of ours: then
+// the growth during a call of ours is what that call has taken (UnreservedGrowth). Other threads
+// that allocate meanwhile blur it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <expected>
 #include <memory>
@@ -47,31 +48,35 @@ class MeasuredMemory {
   memory::Reservation program_;
 };
 
-/// What the heap grows by while this lives.
-class HeapGrowth {
+/// What the heap and the program's resident pages grow by while this lives.
+class UnreservedGrowth {
  public:
-  HeapGrowth() noexcept : before_(memory::probe_heap().used_bytes) {}
-  [[nodiscard]] std::uint64_t bytes() const noexcept {
-    const std::uint64_t now = memory::probe_heap().used_bytes;
-    return now - (now < before_ ? now : before_);
-  }
+  UnreservedGrowth();
+  [[nodiscard]] std::uint64_t heap_bytes() const;     ///< goes with the object that was made
+  [[nodiscard]] std::uint64_t program_bytes() const;  ///< stays: touched pages remain resident
 
  private:
-  std::uint64_t before_;
+  std::uint64_t heap_before_;
+  std::uint64_t program_before_;
 };
 
-/// The heap of one model or session, as far as it was seen to grow. One thread at a time.
-class HeapShare {
+/// What an engine, model or session was seen to take without a reservation. One thread at a time.
+class UnreservedShare {
  public:
-  void add(std::uint64_t bytes) noexcept { bytes_ += bytes; }
+  /// A plan replaces the one before, so the largest counts.
+  void add_plan(std::uint64_t bytes) noexcept { plan_bytes_ = std::max(plan_bytes_, bytes); }
+  /// What is loaded stays.
+  void add_load(std::uint64_t bytes) noexcept { load_bytes_ += bytes; }
   /// Reserves what has been added. Refused, it is tried again by the next call.
   [[nodiscard]] std::expected<void, Refusal> claim(memory::Budget& budget);
+  [[nodiscard]] std::uint64_t reserved_bytes() const noexcept { return reservation_.bytes(); }
   [[nodiscard]] std::uint64_t unclaimed_bytes() const noexcept {
-    return bytes_ - reservation_.bytes();
+    return plan_bytes_ + load_bytes_ - reservation_.bytes();
   }
 
  private:
-  std::uint64_t bytes_ = 0;
+  std::uint64_t plan_bytes_ = 0;
+  std::uint64_t load_bytes_ = 0;
   memory::Reservation reservation_;
 };
 

@@ -97,11 +97,15 @@ PlanReport plan_session(Session::State& session, PlanPurpose purpose,
   Engine::State& engine = *session.model->engine;
   tensor::Execution& execution = *session.execution;
   PlanReport report;
-  const HeapGrowth growth;
+  const UnreservedGrowth growth;
   const std::size_t streamable = execution.streamable_weights();
   const tensor::PlanFigures fastest = execution.figures(fastest_choice());
   static_cast<void>(execution.figures(least_choice(streamable)));
-  session.heap.add(growth.bytes());
+  session.unreserved.add_plan(growth.heap_bytes());
+  {
+    const std::scoped_lock lock(engine.unreserved_mutex);
+    engine.unreserved.add_load(growth.program_bytes());
+  }
 
   // What is held already: the process (where the limit covers it), heap, weights and inputs. What
   // of the heap does not fit into the ledger is counted all the same. A claim that is refused trims
@@ -109,9 +113,9 @@ PlanReport plan_session(Session::State& session, PlanPurpose purpose,
   if (purpose == PlanPurpose::promise && engine.options.owns_process) {
     static_cast<void>(memory::trim_heap());
   }
-  static_cast<void>(session.claim_heap());
+  static_cast<void>(session.claim_unreserved());
   const std::uint64_t process = engine.options.limit_covers_process ? engine.base_bytes : 0;
-  std::uint64_t reserved = engine.root->used() + session.unclaimed_heap_bytes();
+  std::uint64_t reserved = engine.root->used() + session.unclaimed_bytes();
   reserved -= std::min(reserved, execution.reusable_bytes());
   const Circumstances now{process + reserved + expected.input_bytes, missing_state_bytes(session),
                           run_code_bytes + stack_reserve_bytes(session)};

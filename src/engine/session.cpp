@@ -4,6 +4,7 @@
 #include <chrono>
 #include <mutex>
 #include <new>
+#include <optional>
 
 #include "engine/declared.h"
 #include "engine/plan_report.h"
@@ -31,22 +32,42 @@ void install_backstop_once(const Session::State& session) {
   });
 }
 
+/// The last look before a run.
+std::optional<Refusal> refused_by_plan(Session::State& session) {
+  const PlanReport plan = plan_session(session, PlanPurpose::run);
+  const bool promised = plan.weights_encoded_bytes == session.promised_weight_bytes &&
+                        plan.activation_bytes == session.promised_activation_bytes;
+  if (plan.verdict == Verdict::does_not_fit && !promised) {
+    Refusal refusal;
+    refusal.budget = "process";
+    refusal.purpose = fmt::format("running '{}'", session.model->graph->path);
+    refusal.requested_bytes = plan.predicted_peak_bytes;
+    refusal.available_bytes = plan.limit_bytes;
+    refusal.smallest_workable_limit_bytes = plan.smallest_workable_limit_bytes;
+    return refusal;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::expected<void, Refusal> Session::State::claim_heap() {
+std::expected<void, Refusal> Session::State::claim_unreserved() {
   Engine::State& engine = *model->engine;
   if (engine.measured != nullptr) return engine.measured->update();
   {
-    const std::scoped_lock lock(model->heap_mutex);
-    if (auto claimed = model->heap.claim(*model->weight_budget); !claimed) return claimed;
+    const std::scoped_lock lock(engine.unreserved_mutex);
+    if (auto claimed = engine.unreserved.claim(*engine.root); !claimed) return claimed;
+    if (auto claimed = model->unreserved.claim(*model->weight_budget); !claimed) return claimed;
   }
-  return heap.claim(*budget);
+  return unreserved.claim(*budget);
 }
 
-std::uint64_t Session::State::unclaimed_heap_bytes() const {
+std::uint64_t Session::State::unclaimed_bytes() const {
   if (model->engine->measured != nullptr) return model->engine->measured->unclaimed_bytes();
-  const std::scoped_lock lock(model->heap_mutex);
-  return model->heap.unclaimed_bytes() + heap.unclaimed_bytes();
+  Engine::State& engine = *model->engine;
+  const std::scoped_lock lock(engine.unreserved_mutex);
+  return engine.unreserved.unclaimed_bytes() + model->unreserved.unclaimed_bytes() +
+         unreserved.unclaimed_bytes();
 }
 
 std::size_t Session::State::input_index(std::string_view name) const {
@@ -69,6 +90,7 @@ std::size_t Session::State::output_index(std::string_view name) const {
 }
 
 Session Model::new_session() const {
+  const UnreservedGrowth growth;  // the first session makes the table of operators
   auto session = std::make_shared<Session::State>();
   session->model = state_;
   Engine::State& engine = *state_->engine;
@@ -76,6 +98,7 @@ Session Model::new_session() const {
   session->threads = std::make_unique<tensor::kernels::ThreadPool>(engine.options.threads);
   session->input_set.assign(state_->graph->main.inputs.size(), false);
   make_execution(*session);
+  engine.add_growth(growth, session->unreserved);
   return Session(std::move(session));
 }
 
@@ -170,17 +193,10 @@ std::expected<RunReport, Refusal> Session::run() {
   }
   session.cancellations_before = session.model->engine->cancellations.load();
   try {
-    const PlanReport plan = plan_session(session, PlanPurpose::run);
-    const bool promised = plan.weights_encoded_bytes == session.promised_weight_bytes &&
-                          plan.activation_bytes == session.promised_activation_bytes;
-    if (plan.verdict == Verdict::does_not_fit && !promised) {
-      Refusal refusal;
-      refusal.budget = "process";
-      refusal.purpose = fmt::format("running '{}'", session.model->graph->path);
-      refusal.requested_bytes = plan.predicted_peak_bytes;
-      refusal.available_bytes = plan.limit_bytes;
-      refusal.smallest_workable_limit_bytes = plan.smallest_workable_limit_bytes;
-      return std::unexpected(std::move(refusal));
+    // What ran before runs again: its memory is held, or reserved as it was then.
+    const bool is_known = session.has_run && session.version_run == session.execution->version();
+    if (!is_known) {
+      if (auto refusal = refused_by_plan(session)) return std::unexpected(std::move(*refusal));
     }
     install_backstop_once(session);
     Engine::State& engine = *session.model->engine;
@@ -191,12 +207,12 @@ std::expected<RunReport, Refusal> Session::run() {
       auto stacks = session.budget->reserve(stack_reserve_bytes(session), "thread stacks");
       if (!stacks) return std::unexpected(std::move(stacks.error()));
       session.stacks = std::move(*stacks);
-      const HeapGrowth growth;
+      const UnreservedGrowth growth;
       if (auto loaded = session.execution->load(); !loaded) {
         return std::unexpected(std::move(loaded.error()));
       }
-      session.heap.add(growth.bytes());  // small weights among it
-      if (auto claimed = session.claim_heap(); !claimed) {
+      engine.add_growth(growth, session.unreserved);  // small weights among it
+      if (auto claimed = session.claim_unreserved(); !claimed) {
         return std::unexpected(std::move(claimed.error()));
       }
       engine.timeline->begin_phase("run");
@@ -219,9 +235,12 @@ std::expected<RunReport, Refusal> Session::run() {
     report.run_seconds = now_seconds() - loaded;
     engine.timeline->sample();
     session.has_run = true;
-    if (auto claimed = session.claim_heap(); !claimed) {
-      return std::unexpected(std::move(claimed.error()));
+    if (!is_known) {
+      if (auto claimed = session.claim_unreserved(); !claimed) {
+        return std::unexpected(std::move(claimed.error()));
+      }
     }
+    session.version_run = session.execution->version();
     for (const tensor::StepProfile& step : session.execution->profile()) {
       report.profile.push_back(
           {step.name, step.op, step.begin_seconds, step.seconds, step.output_bytes});

@@ -32,6 +32,10 @@ struct Engine::State {
   std::once_flag backstop;                      ///< RLIMIT_DATA is set once, when a plan first fits
 
   std::unique_ptr<MeasuredMemory> measured;  ///< where the limit covers the process
+  UnreservedShare unreserved;                ///< where it covers only what the engine adds
+  std::mutex unreserved_mutex;
+  /// Adds what was seen: the program's pages to the engine's share, the heap to `share`.
+  void add_growth(const UnreservedGrowth& growth, UnreservedShare& share);
 };
 
 struct Model::State {
@@ -39,8 +43,7 @@ struct Model::State {
   std::shared_ptr<const tensor::ModelGraph> graph;
   std::shared_ptr<memory::Budget> weight_budget;
   std::unique_ptr<tensor::WeightStore> weights;
-  HeapShare heap;  ///< where the limit covers only what the engine adds
-  std::mutex heap_mutex;
+  UnreservedShare unreserved;  ///< as the engine's
 };
 
 struct Session::State {
@@ -49,7 +52,7 @@ struct Session::State {
   memory::Reservation stacks;
   std::shared_ptr<memory::Budget> budget;
   std::unique_ptr<tensor::Execution> execution;
-  HeapShare heap;  ///< as the model's
+  UnreservedShare unreserved;  ///< as the engine's
   std::vector<bool> input_set;
   struct StateBinding {
     std::size_t output;
@@ -60,17 +63,18 @@ struct Session::State {
   std::vector<std::unique_ptr<StateBinding>> bindings;
   std::uint64_t cancellations_before = 0;  ///< when the run began
   bool has_run = false;
+  std::uint64_t version_run = 0;  ///< of the execution's plan, when it last ran through
   /// What the last plan that fitted needs: a run that needs the same is not refused for what has
   /// become resident since (decoded inputs, printing), which the promise had room for.
   std::uint64_t promised_weight_bytes = UINT64_MAX;
   std::uint64_t promised_activation_bytes = UINT64_MAX;
   bool profiling = false;
 
-  /// Brings the ledger's entries for the heap up to date: the process's, or those of the model and
-  /// of this session.
-  [[nodiscard]] std::expected<void, Refusal> claim_heap();
-  /// What claim_heap found no room for: taken, and not in the ledger.
-  [[nodiscard]] std::uint64_t unclaimed_heap_bytes() const;
+  /// Brings the ledger's entries for what nobody reserves up to date: the process's, or those of
+  /// the model and of this session.
+  [[nodiscard]] std::expected<void, Refusal> claim_unreserved();
+  /// What claim_unreserved found no room for: taken, and not in the ledger.
+  [[nodiscard]] std::uint64_t unclaimed_bytes() const;
   [[nodiscard]] const tensor::Graph& graph() const { return model->graph->main; }
   [[nodiscard]] std::size_t input_index(std::string_view name) const;
   [[nodiscard]] std::size_t output_index(std::string_view name) const;

@@ -66,6 +66,21 @@ TEST(KernelMemory, OfARunIsGivenBackOnRequest) {
   EXPECT_GT(figures[0] - figures[1], 15 * mebibyte);
 }
 
+TEST(KernelMemory, AddedByAnEngineStaysBelowItsLimit) {
+  SKIP_IF_SANITIZED();
+  const ModelFile file(product_model(1024, 1024));  // 4 MiB; y another 8
+  const std::string arguments = "added " + file.path() + " 2048 1024 ";
+  const auto free = run_probe(arguments + "0").numbers();
+  ASSERT_EQ(free.size(), 2U);
+  const std::int64_t smallest = free[1];
+  EXPECT_GT(smallest, 12 * mebibyte);
+  const Outcome tight = run_probe(arguments + std::to_string(smallest));
+  ASSERT_EQ(tight.exit_code, 0) << tight.text;
+  EXPECT_LE(tight.numbers().at(0), smallest);
+  EXPECT_GE(tight.numbers().at(0), smallest - 4 * mebibyte);
+  EXPECT_EQ(run_probe(arguments + std::to_string(smallest / 2)).exit_code, 4);
+}
+
 TEST(KernelMemory, ThatNobodyReservedEndsAnEngineThatOwnsItsProcess) {
   SKIP_IF_SANITIZED();
   const ModelFile file(product_model(64, 64));

@@ -4,6 +4,9 @@
 //
 //   engine_probe sessions MODEL N ROWS COUNT   VmRSS before, and after each of COUNT sessions ran
 //   engine_probe release MODEL N ROWS          VmRSS with a run's memory, and after release_memory
+//   engine_probe added MODEL N ROWS LIMIT   what a run adds to VmHWM under a limit that covers only
+//   the
+//                                          engine (0: none), and the smallest limit that would work
 //   engine_probe overrun MODEL N ROWS LIMIT MIB   owns its process under LIMIT bytes; during the
 //   run
 //                                              somebody takes MIB without asking; exit 6 if refused
@@ -67,6 +70,22 @@ int release(const std::string& path, std::int64_t n, std::int64_t rows) {
   return 0;
 }
 
+int added(const std::string& path, std::int64_t n, std::int64_t rows, std::uint64_t limit) {
+  const std::vector<float> x(static_cast<std::size_t>(n * rows), 1);
+  const std::uint64_t before = Engine::kernel_memory().peak_bytes;
+  EngineOptions options;
+  if (limit != 0) options.memory_limit_bytes = limit;
+  const Engine engine = Engine::create(options);
+  Session session = engine.open(path).new_session();
+  session.set_input("x", {plimsoll::ElementType::f32, plimsoll::Shape{n, rows},
+                          reinterpret_cast<const std::byte*>(x.data())});
+  const std::uint64_t smallest = session.plan().smallest_workable_limit_bytes;
+  run(session);
+  print(Engine::kernel_memory().peak_bytes - before);
+  print(smallest);
+  return 0;
+}
+
 int overrun(const std::string& path, std::int64_t n, std::int64_t rows, std::uint64_t limit,
             std::uint64_t mebibytes) {
   std::unique_ptr<char[]> taken;  // NOLINT: raw on purpose, nobody reserves it
@@ -101,6 +120,9 @@ int main(int argc, char** argv) {
       return sessions(path, number(3), number(4), static_cast<int>(number(5)));
     }
     if (what == "release") return release(path, number(3), number(4));
+    if (what == "added") {
+      return added(path, number(3), number(4), static_cast<std::uint64_t>(number(5)));
+    }
     if (what == "overrun") {
       return overrun(path, number(3), number(4), static_cast<std::uint64_t>(number(5)),
                      static_cast<std::uint64_t>(number(6)));

@@ -59,7 +59,12 @@ void Execution::set_input(std::size_t index, const ExecutionValue& value, bool v
   }
   input = value;
   input_known_[index] = value_known;
-  if (!same) drop_plan();
+  if (!same) change_plan();
+}
+
+void Execution::change_plan() {
+  ++version_;
+  drop_plan();
 }
 
 void Execution::drop_plan() {
@@ -74,13 +79,13 @@ void Execution::drop_plan() {
 
 void Execution::set_output(std::size_t index, const TensorView& memory) {
   // Whether an output is external belongs to the plan; where it is does not.
-  if ((memory.data != nullptr) != output_external_[index]) drop_plan();
+  if ((memory.data != nullptr) != output_external_[index]) change_plan();
   output_memory_[index] = memory;
   output_external_[index] = memory.data != nullptr;
 }
 
 void Execution::expect_output_memory(std::size_t index) {
-  if (!output_external_[index]) drop_plan();
+  if (!output_external_[index]) change_plan();
   output_external_[index] = true;
 }
 
@@ -202,6 +207,11 @@ void Execution::choose(const PlanChoice& choice) {
 
 PlanFigures Execution::figures(const PlanChoice& choice) {
   specialise();
+  // Another session of the model may have loaded weights meanwhile.
+  if (const std::uint64_t held = services_.weights->bytes(); held != figures_weight_bytes_) {
+    figures_.clear();
+    figures_weight_bytes_ = held;
+  }
   for (const auto& [known, figures] : figures_) {
     if (known == choice) return figures;
   }

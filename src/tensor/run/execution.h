@@ -91,6 +91,8 @@ class Execution {
 
   /// What is known before running: the first stage's plan. Cheap when nothing changed.
   [[nodiscard]] const StagePlan& plan_first_stage();
+  /// Changes with everything that a plan depends on.
+  [[nodiscard]] std::uint64_t version() const { return version_; }
   /// Whether the first stage is the whole graph; else what the rest waits for.
   [[nodiscard]] bool complete_after_first_stage() const;
   [[nodiscard]] std::string waiting_for() const;
@@ -153,6 +155,7 @@ class Execution {
   void check_cancelled() const;
   /// The last run's outputs stay where they are until the next run.
   void drop_plan();
+  void change_plan();
   void forget_outputs();
   void set_facts(Instance& instance) const;
   /// Later stages may depend on the values of inputs, whatever their size.
@@ -169,12 +172,14 @@ class Execution {
   std::unique_ptr<Instance> instance_;
   PlanChoice choice_;
   std::vector<std::pair<PlanChoice, PlanFigures>> figures_;  ///< of the program at hand
+  std::uint64_t figures_weight_bytes_ = 0;                   ///< held when figures_ were made
   memory::Block window_;                                     ///< for streamed weights
   std::unique_ptr<Stage> first_;       ///< cached between runs while the inputs' facts stay
   std::unique_ptr<Stage> last_stage_;  ///< holds outputs where there was more than one stage
   /// Kept for outputs_ when the plan was dropped after the run.
   std::unique_ptr<Stage> outputs_stage_;
   std::unique_ptr<Instance> outputs_instance_;
+  std::uint64_t version_ = 0;
   bool ran_past_first_ = false;
   bool refused_in_last_stage_ = false;
   struct BodyRun {
