@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "plimsoll/error.h"
+#include "wasm/runtime/reference.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -60,7 +61,7 @@ bool reference_matches(const Json& expected, const std::string& kind, std::uint6
   }
   const std::string value = expected.at("value");
   if (value == "null") return found == 0;
-  return found == host_reference(number(value));
+  return found == wasm::reference::of_host(number(value));
 }
 
 }  // namespace
@@ -86,7 +87,7 @@ Cell wast_value(const Json& value) {
   } else if (type == "i64" || type == "f64") {
     cell.low = one;
   } else if (type == "externref" || type == "anyref") {
-    cell.low = host_reference(one);
+    cell.low = wasm::reference::of_host(one);
   } else {
     fail_input(fmt::format("a script gives a value of type '{}'", type));
   }

@@ -10,12 +10,6 @@
 
 namespace plimsoll::cli {
 
-/// References of the host: the number shifted left by two, with the second bit set, so that none is
-/// null, a function's record (a multiple of 16) or an i31 (lowest bit set).
-[[nodiscard]] constexpr std::uint64_t host_reference(std::uint64_t number) noexcept {
-  return number << 2U | 2U;
-}
-
 /// Throws Error(bad_input) for a value that the suite does not write.
 [[nodiscard]] wasm::Cell wast_value(const nlohmann::json& value);
 /// Whether a result is what is expected: exact bits, a class of NaN, a kind of reference, or one of

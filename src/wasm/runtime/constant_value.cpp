@@ -6,14 +6,10 @@
 #include "wasm/binary/opcode.h"
 #include "wasm/runtime/builtins.h"
 #include "wasm/runtime/instance.h"
+#include "wasm/runtime/reference.h"
 
 namespace plimsoll::wasm {
 namespace {
-
-/// An i31 reference: the number shifted left by one, with the lowest bit set.
-std::uint64_t i31_reference(std::uint64_t value) {
-  return (value & 0x7FFFFFFFU) << 1U | 1U;
-}
 
 class Evaluator {
  public:
@@ -69,7 +65,7 @@ class Evaluator {
       case 0xFB:
         // ref.i31; the conversions between any and extern keep the value.
         if (reader_.u32("an instruction") == 28)
-          stack_.back().low = i31_reference(stack_.back().low);
+          stack_.back().low = reference::of_i31(stack_.back().low);
         return true;
       case 0xFD: {
         (void)reader_.u32("an instruction");

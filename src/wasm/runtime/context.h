@@ -65,9 +65,26 @@ struct TableView {
   std::uint64_t size = 0;
 };
 
-/// Parts of the runtime that guests call as C functions.
+/// Parts of the runtime that guests call as C functions. `pair` holds two indices: the
+/// destination's in the upper half. Those that return 0 or 1: 1 says that the activation holds the
+/// reason of a trap. None throws.
 struct Builtins {
-  std::uint64_t (*memory_grow)(InstanceContext*, std::uint32_t memory, std::uint64_t pages);
+  using Context = InstanceContext*;
+  using Number = std::uint64_t;
+  /// The size before in pages, or −1.
+  Number (*memory_grow)(Context, std::uint32_t memory, Number pages);
+  Number (*memory_fill)(Context, Number memory, Number offset, Number value, Number count);
+  Number (*memory_copy)(Context, Number pair, Number to, Number from, Number count);
+  Number (*memory_init)(Context, Number pair, Number to, Number from, Number count);
+  Number (*data_drop)(Context, Number segment);
+  Number (*elem_drop)(Context, Number segment);
+  /// The size before, or −1.
+  Number (*table_grow)(Context, Number table, Number value, Number count);
+  Number (*table_fill)(Context, Number table, Number offset, Number value, Number count);
+  Number (*table_copy)(Context, Number pair, Number to, Number from, Number count);
+  Number (*table_init)(Context, Number pair, Number to, Number from, Number count);
+  /// Whether a reference is of a heap type (HeapType::value(), an index of the module's own).
+  Number (*reference_matches)(Context, Number heap, Number value, Number or_null);
 };
 
 struct InstanceContext {

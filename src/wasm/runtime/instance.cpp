@@ -1,5 +1,6 @@
 #include "wasm/runtime/instance.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "wasm/binary/byte_reader.h"
@@ -137,6 +138,11 @@ std::vector<std::uint64_t> Instance::element_values(const ElementSegment& segmen
 
 TrapKind Instance::place_elements() {
   const Module& module = code_->module();
+  elements_.resize(module.elements.size());
+  for (std::size_t index = 0; index < elements_.size(); ++index) {
+    const ElementSegment& segment = module.elements[index];
+    if (segment.mode == ElementSegment::Mode::passive) elements_[index] = element_values(segment);
+  }
   for (const ElementSegment& segment : module.elements) {
     if (segment.mode != ElementSegment::Mode::active) continue;
     GuestTable& table = *tables_[segment.table];
@@ -146,13 +152,14 @@ TrapKind Instance::place_elements() {
     if (offset > table.view.size || values.size() > table.view.size - offset) {
       return TrapKind::table_out_of_bounds;
     }
-    std::memcpy(table.view.elements + offset, values.data(), values.size() * sizeof(std::uint64_t));
+    std::copy(values.begin(), values.end(), table.view.elements + offset);
   }
   return TrapKind::none;
 }
 
 TrapKind Instance::place_data() {
   const Module& module = code_->module();
+  is_data_dropped_.resize(module.data.size());
   for (std::uint32_t index = 0; index < module.data.size(); ++index) {
     const DataSegment& segment = module.data[index];
     if (!segment.is_active) continue;
@@ -164,8 +171,19 @@ TrapKind Instance::place_data() {
       return TrapKind::memory_out_of_bounds;
     }
     if (!bytes.empty()) std::memcpy(view.base + offset, bytes.data(), bytes.size());
+    drop_data(index);
   }
   return TrapKind::none;
+}
+
+std::span<const std::byte> Instance::data_segment(std::uint32_t index) const noexcept {
+  if (is_data_dropped_[index]) return {};
+  return code_->data(index);
+}
+
+std::int64_t Instance::grow_table(std::uint32_t index, std::uint64_t value,
+                                  std::uint64_t count) noexcept {
+  return store_->grow_table(*tables_[index], value, count);
 }
 
 Cell Instance::evaluate(std::span<const std::byte> expression) const {

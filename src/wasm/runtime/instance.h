@@ -34,6 +34,16 @@ class Instance {
   [[nodiscard]] const CodeModule& code() const noexcept { return *code_; }
   [[nodiscard]] const InstanceContext& context() const noexcept { return context_; }
   [[nodiscard]] Store& store() noexcept { return *store_; }
+  /// Empty once dropped, as active ones are after they were placed.
+  [[nodiscard]] std::span<const std::byte> data_segment(std::uint32_t index) const noexcept;
+  [[nodiscard]] std::span<const std::uint64_t> element_segment(std::uint32_t index) const noexcept {
+    return elements_[index];
+  }
+  void drop_data(std::uint32_t index) noexcept { is_data_dropped_[index] = true; }
+  void drop_elements(std::uint32_t index) noexcept { elements_[index] = {}; }
+  /// The size before, or −1 where the maximum or the budget says no.
+  [[nodiscard]] std::int64_t grow_table(std::uint32_t index, std::uint64_t value,
+                                        std::uint64_t count) noexcept;
   [[nodiscard]] GuestMemory& memory(std::uint32_t index) noexcept { return *memories_[index]; }
 
  private:
@@ -63,6 +73,8 @@ class Instance {
   std::vector<GuestGlobal*> globals_;
   std::vector<Cell*> global_cells_;
   std::vector<GuestTag*> tags_;
+  std::vector<std::vector<std::uint64_t>> elements_;  ///< of passive segments
+  std::vector<bool> is_data_dropped_;
   std::vector<std::shared_ptr<const std::vector<std::uint32_t>>> chains_;  ///< kept alive
 };
 

@@ -14,6 +14,9 @@ namespace {
 /// Below what guests may use: frames of host calls, and half for frames whose size is not compared.
 constexpr std::uint64_t stack_reserve_bytes = 128 * 1024;
 
+/// The limit that the WebAssembly JavaScript API prescribes.
+constexpr std::uint64_t most_table_elements = 10'000'000;
+
 bool is_vector_class(ValueType type) {
   return type == f32_type || type == f64_type || type == v128_type;
 }
@@ -169,17 +172,49 @@ std::expected<GuestMemory*, Refusal> Store::add_memory(const MemoryType& type) {
 }
 
 std::expected<GuestTable*, Refusal> Store::add_table(const TableType& type, std::uint64_t initial) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 32U;
-  auto claim = engine_->budget()->reserve(
-      std::min(type.limits.minimum, most) * sizeof(std::uint64_t), "table of the guest");
+  const std::uint64_t count = std::min(type.limits.minimum, most_table_elements);
+  auto claim = engine_->budget()->reserve(count * sizeof(std::uint64_t), "table of the guest");
   if (!claim) return std::unexpected(std::move(claim.error()));
+  if (count != type.limits.minimum) {
+    Refusal refusal;
+    refusal.budget = engine_->budget()->path();
+    refusal.purpose = "table of the guest";
+    refusal.requested_bytes = UINT64_MAX;
+    return std::unexpected(std::move(refusal));
+  }
   auto table = std::make_unique<GuestTable>();
   table->type = type;
-  table->elements.assign(type.limits.minimum, initial);
+  table->elements.assign(count, initial);
   table->view = {.elements = table->elements.data(), .size = table->elements.size()};
-  table_claims_.push_back(std::move(*claim));
+  table->claim = std::move(*claim);
   tables_.push_back(std::move(table));
   return tables_.back().get();
+}
+
+std::int64_t Store::grow_table(GuestTable& table, std::uint64_t value,
+                               std::uint64_t count) noexcept {
+  const std::uint64_t before = table.view.size;
+  const Limits& limits = table.type.limits;
+  const std::uint64_t most =
+      limits.has_maximum ? std::min(most_table_elements, limits.maximum) : most_table_elements;
+  if (before > most || count > most - before) return -1;
+  if (count == 0) return static_cast<std::int64_t>(before);
+  try {
+    // The old elements and the new ones are there at once while they are copied.
+    const std::uint64_t bytes = (before + count) * sizeof(std::uint64_t);
+    auto claim = engine_->budget()->reserve(bytes, "table of the guest");
+    if (!claim) return -1;
+    std::vector<std::uint64_t> elements;
+    elements.reserve(before + count);
+    elements.assign(table.elements.begin(), table.elements.end());
+    elements.resize(before + count, value);
+    table.elements = std::move(elements);
+    table.view = {.elements = table.elements.data(), .size = table.elements.size()};
+    table.claim = std::move(*claim);
+  } catch (const std::bad_alloc&) {
+    return -1;
+  }
+  return static_cast<std::int64_t>(before);
 }
 
 GuestGlobal* Store::add_global(const GlobalType& type, Cell value) {

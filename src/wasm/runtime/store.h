@@ -28,6 +28,7 @@ struct GuestTable {
   TableType type;  ///< with the engine's type identities
   TableView view;
   std::vector<std::uint64_t> elements;
+  memory::Reservation claim;
 };
 struct GuestGlobal {
   GlobalType type;  ///< with the engine's type identities
@@ -68,9 +69,11 @@ class Store {
   FunctionRecord* add_host_function(std::span<const ValueType> parameters,
                                     std::span<const ValueType> results, HostCallback callback);
   [[nodiscard]] std::expected<GuestMemory*, Refusal> add_memory(const MemoryType& type);
-  /// Throws OutOfBudget's refusal as a value.
   [[nodiscard]] std::expected<GuestTable*, Refusal> add_table(const TableType& type,
                                                               std::uint64_t initial);
+  /// The size before, or −1 where the maximum, the budget or the heap says no.
+  [[nodiscard]] std::int64_t grow_table(GuestTable& table, std::uint64_t value,
+                                        std::uint64_t count) noexcept;
   GuestGlobal* add_global(const GlobalType& type, Cell value);
   GuestTag* add_tag(std::uint32_t type);
   Instance* add_instance(std::unique_ptr<Instance> instance);
@@ -95,7 +98,6 @@ class Store {
   std::vector<std::unique_ptr<GuestTable>> tables_;
   std::vector<std::unique_ptr<GuestGlobal>> globals_;
   std::vector<std::unique_ptr<GuestTag>> tags_;
-  std::vector<memory::Reservation> table_claims_;
   std::vector<std::unique_ptr<Instance>> instances_;
   std::exception_ptr host_exception_;
 };

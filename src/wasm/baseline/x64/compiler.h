@@ -3,7 +3,8 @@
 //
 // By kind of instruction: compiler_function.cpp, compiler_control.cpp, compiler_merge.cpp,
 // compiler_call.cpp, compiler_integer.cpp, compiler_division.cpp, compiler_memory.cpp,
-// compiler_variable.cpp, compiler_float.cpp, compiler_conversion.cpp, compiler_unsupported.cpp.
+// compiler_variable.cpp, compiler_float.cpp, compiler_conversion.cpp, compiler_bulk.cpp,
+// compiler_reference.cpp, compiler_unsupported.cpp.
 #pragma once
 
 #include <cstdint>
@@ -171,6 +172,14 @@ class Compiler : public IgnoringVisitor {
   void check_signature(Register record, Register temporary, std::uint32_t type);
   void call_record(Register record, std::uint32_t type, bool is_tail, const Arguments& arguments);
   void call_builtin(std::size_t builtin);
+
+  // compiler_bulk.cpp, compiler_reference.cpp
+  void call_runtime(std::size_t builtin, std::int64_t first, std::span<const Slot> values);
+  void call_runtime_or_trap(std::size_t builtin, std::int64_t first, std::span<const Slot> values);
+  [[nodiscard]] std::array<Slot, 3> pop_three();
+  void load_table_view(Register into, std::uint32_t table);
+  [[nodiscard]] x86::Mem table_element(const Slot& index, Register view, std::uint32_t table);
+  void emit_type_test(const Slot& reference, ValueType type);
 
   // compiler_integer.cpp, compiler_division.cpp
   void integer(Opcode opcode, bool is_64);
