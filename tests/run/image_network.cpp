@@ -82,7 +82,7 @@ class Maker {
     if (image.height + 2 * pad <= reach || image.width + 2 * pad <= reach) return relu();
     const std::int64_t height = (image.height + 2 * pad - reach - 1) / stride + 1;
     const std::int64_t width = (image.width + 2 * pad - reach - 1) / stride + 1;
-    const std::int64_t channels = depthwise ? image.channels : pick(1, 24);
+    const std::int64_t channels = depthwise ? image.channels : pick(1, network_.most_channels);
     const std::string name = fresh("v");
     NodeWriter node("Conv",
                     {image.name, weight({channels, depthwise ? 1 : image.channels, kernel, kernel}),

@@ -16,6 +16,7 @@ struct ImageNetwork {
   std::int64_t batch = 1;
   std::int64_t height = 33;
   std::int64_t width = 29;
+  std::int64_t most_channels = 24;
 };
 [[nodiscard]] std::string image_network(const ImageNetwork& network);
 

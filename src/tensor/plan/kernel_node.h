@@ -49,6 +49,13 @@ struct KernelNode {
   /// Computes everything.
   virtual void run(const KernelContext& context) const = 0;
 
+  /// Columns of the result that can be computed from so many bytes of encoded weight, one column
+  /// panel at least; 0: the weight is only taken whole. The weight is then input 1, a view [K, N].
+  [[nodiscard]] virtual std::int64_t columns_in(std::uint64_t /*bytes*/) const { return 0; }
+  /// Computes `count` columns from `first` on, a multiple of a panel's. Input 1 holds only those.
+  virtual void run_columns(const KernelContext& /*context*/, std::int64_t /*first*/,
+                           std::int64_t /*count*/) const {}
+
   // Row-wise kernels (channels-last images) also do:
   [[nodiscard]] virtual bool row_wise() const { return false; }
   /// The rows of an image input that output rows need, clipped to the input; nothing for inputs

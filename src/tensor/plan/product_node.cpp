@@ -121,6 +121,32 @@ void ProductNode::run(const KernelContext& context) const {
   run_range(context, {0, columns == 0 ? 0 : output.elements() / columns}, {0, 1});
 }
 
+std::int64_t ProductNode::columns_in(std::uint64_t bytes) const {
+  if (convolution) return 0;
+  const std::int64_t panel = kernels::panel_columns(target);
+  const std::uint64_t panel_bytes =
+      static_cast<std::uint64_t>(depth * panel) * element_size(weight_element);
+  return std::max<std::int64_t>(static_cast<std::int64_t>(bytes / panel_bytes), 1) * panel;
+}
+
+void ProductNode::run_columns(const KernelContext& context, std::int64_t first,
+                              std::int64_t count) const {
+  ProductNode part = *this;
+  const auto cut = [&](std::vector<float>& list) {
+    if (list.empty()) return;
+    list.erase(list.begin() + first + count, list.end());
+    list.erase(list.begin(), list.begin() + first);
+  };
+  cut(part.epilogue.scale);
+  cut(part.epilogue.shift);
+  cut(part.zero_points);
+  part.columns = count;
+  part.result_stride = columns;
+  part.first_column = first;
+  const std::int64_t rows = context.outputs[0].type.shape.elements() / columns;
+  part.run_range(context, {0, rows}, {0, 1});
+}
+
 std::optional<RowRange> ProductNode::input_rows(std::size_t input, RowRange output) const {
   if (input == 2) return output;
   if (input != 0) return std::nullopt;

@@ -38,7 +38,11 @@ struct ProductNode : KernelNode {
   OwnedEpilogue epilogue;
   std::int64_t depth = 0;    ///< input channels of a group, or the inner dimension of a product
   std::int64_t columns = 0;  ///< output channels, of all groups
-  std::int64_t groups = 1;   ///< of a convolution: products of their own, each of its own channels
+  /// Where only a part of the columns is computed: floats from row to row of the result, and the
+  /// part's place in them.
+  std::int64_t result_stride = 0;  ///< 0: `columns`
+  std::int64_t first_column = 0;
+  std::int64_t groups = 1;  ///< of a convolution: products of their own, each of its own channels
   ElementType weight_element = ElementType::f32;  ///< as stored: f32, f16, bf16, i8 or u8
   std::vector<float>
       zero_points;  ///< of bytes: empty or one per column; the scale is the epilogue's
@@ -52,6 +56,9 @@ struct ProductNode : KernelNode {
   [[nodiscard]] std::uint64_t scratch_bytes(int threads) const override;
   void run(const KernelContext& context) const override;
   [[nodiscard]] bool row_wise() const override { return convolution; }
+  [[nodiscard]] std::int64_t columns_in(std::uint64_t bytes) const override;
+  void run_columns(const KernelContext& context, std::int64_t first,
+                   std::int64_t count) const override;
   /// A kernel's row counts as one tap: see tile_pointers.h.
   [[nodiscard]] bool takes_strips() const;
   /// Taps of one sum, and what each holds, as the tile sees them.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tensor/encode/encode_columns.h"
 #include "tensor/graph/specialize.h"
 #include "tensor/plan/kernel_node.h"
 
@@ -157,14 +158,26 @@ class StagePlanner {
     return static_cast<std::uint32_t>(plan_.weights.size() - 1);
   }
 
-  Place weight(ValueId id, const Encoding& encoding, std::int32_t time) {
+  Place weight(const ProgramNode& node, std::size_t input, const Encoding& encoding,
+               std::int32_t time) {
+    const ValueId id = node.inputs[input];
     const std::uint32_t number = weight_number(id, encoding);
     if (number >= options_.streamed.size() || !options_.streamed[number]) {
       return {Place::Kind::weight, 0, number, nullptr};
     }
     plan_.weights[number].streamed = true;
-    buffers_.push_back({encoding.bytes, time, time, false});
-    return {Place::Kind::streamed, buffers_.size() - 1, number, nullptr};
+    Place place{Place::Kind::streamed, buffers_.size(), number, nullptr};
+    std::uint64_t bytes = encoding.bytes;
+    // A group needs its weights in every round.
+    const bool in_parts = input == 1 && node.kernel != nullptr && !in_group_ &&
+                          encoding.kind == Encoding::Kind::panels;
+    if (const std::int64_t columns = in_parts ? node.kernel->columns_in(options_.part_bytes) : 0;
+        columns > 0 && columns < encoding.n) {
+      place.part_columns = columns;
+      bytes = column_encoding(encoding, columns).bytes;
+    }
+    buffers_.push_back({bytes, time, time, false});
+    return place;
   }
 
   Place input_place(const ProgramNode& node, std::size_t index, std::int32_t time) {
@@ -195,7 +208,7 @@ class StagePlanner {
         if (encoding.kind == Encoding::Kind::plain && known_value(program_, id)) {
           return {Place::Kind::constant, 0, 0, program_.values[id].constant->data()};
         }
-        return weight(id, encoding, time);
+        return weight(node, index, encoding, time);
       }
       case ValueKind::activation:
         return place_of_[id];
@@ -216,6 +229,7 @@ class StagePlanner {
     const ProgramNode& node = program_.nodes[step_number];
     Group* group = group_of(step_number);
     const std::int32_t step = time_of(step_number);
+    in_group_ = group != nullptr;
     PlannedStep planned;
     planned.node = step_number;
     if (is_view(node)) {
@@ -277,7 +291,7 @@ class StagePlanner {
       buffers_.push_back({bytes, step, last, false});
       buffer_of_[id] = static_cast<std::uint32_t>(buffers_.size() - 1);
       // The buffer's number stands for its offset until the arena is laid out.
-      place_of_[id] = {Place::Kind::arena, buffers_.size() - 1, 0, nullptr, ring};
+      place_of_[id] = {Place::Kind::arena, buffers_.size() - 1, 0, nullptr, 0, ring};
       planned.outputs.push_back(place_of_[id]);
     }
     if (node.kernel != nullptr) {
@@ -333,6 +347,7 @@ class StagePlanner {
   std::vector<std::int32_t> last_use_;
   std::vector<Group> groups_;
   std::size_t next_group_ = 0;
+  bool in_group_ = false;    ///< the node at hand is computed in strips
   bool estimating_ = false;  ///< only lives are of interest
   ArenaLayout layout_;
 };

@@ -29,6 +29,8 @@ struct Place {
   std::uint64_t offset = 0;
   std::uint32_t index = 0;
   const std::byte* memory = nullptr;
+  /// Of streamed weights that are taken in parts: columns at a time; 0: the whole weight.
+  std::int64_t part_columns = 0;
   std::int64_t ring_rows = 0;  ///< of results within a strip group that are not kept whole
 };
 
@@ -77,6 +79,8 @@ struct StageOptions {
   /// By number in StagePlan::weights (which does not depend on this): those to be streamed. May be
   /// shorter than the list.
   std::vector<bool> streamed;
+  /// Streamed weights of products are taken in parts of this size, encoded, or one panel.
+  std::uint64_t part_bytes = 1 << 20;
 };
 
 /// The numbers of the weights that streaming saves memory for, those first that cost least: the

@@ -73,12 +73,14 @@ void TilePointers::point(std::int64_t start, std::int64_t count, std::int64_t ma
 
 void TilePointers::point_product(std::int64_t start, std::int64_t count) {
   const float* a = reinterpret_cast<const float*>(context_.inputs[0].data) + start * node_.depth;
-  float* c = reinterpret_cast<float*>(context_.outputs[0].data) + start * node_.columns;
+  const std::int64_t stride = node_.result_stride == 0 ? node_.columns : node_.result_stride;
+  const std::int64_t at = start * stride + node_.first_column;
+  float* c = reinterpret_cast<float*>(context_.outputs[0].data) + at;
   for (std::int64_t r = 0; r < count; ++r) rows_[r] = a + r * node_.depth;
-  for (std::int64_t r = 0; r < count; ++r) outputs_[r] = c + r * node_.columns;
+  for (std::int64_t r = 0; r < count; ++r) outputs_[r] = c + r * stride;
   if (residuals_ == nullptr) return;
-  const auto* rest = reinterpret_cast<const float*>(context_.inputs[2].data);
-  for (std::int64_t r = 0; r < count; ++r) residuals_[r] = rest + (start + r) * node_.columns;
+  const auto* rest = reinterpret_cast<const float*>(context_.inputs[2].data) + at;
+  for (std::int64_t r = 0; r < count; ++r) residuals_[r] = rest + r * stride;
 }
 
 void TilePointers::point_outputs(const Line& line, std::int64_t y, std::int64_t x,

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "plimsoll/error.h"
+#include "tensor/encode/encode_columns.h"
 #include "tensor/plan/unused_nodes.h"
 #include "tensor/run/strip_run.h"
 
@@ -300,7 +301,7 @@ std::expected<void, Refusal> Execution::prepare_window(const Stage& stage) {
 void Execution::encode_streamed(const StageMemory& memory, const StagePlan& plan,
                                 const PlannedStep& step) {
   for (const Place& place : step.inputs) {
-    if (place.kind != Place::Kind::streamed) continue;
+    if (place.kind != Place::Kind::streamed || place.part_columns != 0) continue;
     const WeightUse& use = plan.weights[place.index];
     std::memset(memory.arena + place.offset, 0, use.encoding.bytes);
     encode_weight(use.view, use.encoding, window_.bytes(), memory.arena + place.offset);
@@ -449,7 +450,7 @@ void Execution::run_steps(Stage& stage) {
       ++group;
     } else {
       encode_streamed(memory, stage.plan, stage.plan.steps[number]);
-      run_step(memory, stage.plan.steps[number], origin);
+      run_step(memory, stage.plan, stage.plan.steps[number], origin);
       ++number;
     }
     services_.budget->sample();
@@ -458,7 +459,8 @@ void Execution::run_steps(Stage& stage) {
   }
 }
 
-void Execution::run_step(const StageMemory& memory, const PlannedStep& step, double origin) {
+void Execution::run_step(const StageMemory& memory, const StagePlan& plan, const PlannedStep& step,
+                         double origin) {
   const ProgramNode& node = memory.program.nodes[step.node];
   std::vector<KernelOperand> inputs;
   std::vector<KernelOperand> outputs;
@@ -472,7 +474,7 @@ void Execution::run_step(const StageMemory& memory, const PlannedStep& step, dou
   const double begin = profiling_ ? now_seconds() : 0;
   try {
     if (node.kernel != nullptr) {
-      node.kernel->run({inputs, outputs, scratch, *services_.threads});
+      run_kernel(memory, plan, step, {inputs, outputs, scratch, *services_.threads});
     } else {
       StepContext context(*node.definition, inputs, outputs, scratch, *services_.threads);
       node.op->run(context);
@@ -482,6 +484,24 @@ void Execution::run_step(const StageMemory& memory, const PlannedStep& step, dou
     throw;
   }
   if (profiling_) add_profile(node, step, begin - origin, now_seconds() - begin);
+}
+
+/// Runs a kernel whole, or part by part where its weight comes in parts.
+void Execution::run_kernel(const StageMemory& memory, const StagePlan& plan,
+                           const PlannedStep& step, const KernelContext& context) {
+  const KernelNode& kernel = *memory.program.nodes[step.node].kernel;
+  const std::int64_t columns = step.inputs.size() > 1 ? step.inputs[1].part_columns : 0;
+  if (columns == 0) {
+    kernel.run(context);
+    return;
+  }
+  const WeightUse& use = plan.weights[step.inputs[1].index];
+  for (std::int64_t first = 0; first < use.encoding.n; first += columns) {
+    check_cancelled();
+    const std::int64_t count = std::min(columns, use.encoding.n - first);
+    encode_columns(use.view, use.encoding, first, count, window_.bytes(), context.inputs[1].data);
+    kernel.run_columns(context, first, count);
+  }
 }
 
 void Execution::add_profile(const ProgramNode& node, const PlannedStep& step, double begin,

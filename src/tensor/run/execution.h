@@ -138,7 +138,10 @@ class Execution {
   [[nodiscard]] std::expected<void, Refusal> load(Stage& stage);
   [[nodiscard]] std::expected<void, Refusal> run_stage(Stage& stage, bool last);
   void run_steps(Stage& stage);
-  void run_step(const StageMemory& memory, const PlannedStep& step, double origin);
+  void run_step(const StageMemory& memory, const StagePlan& plan, const PlannedStep& step,
+                double origin);
+  void run_kernel(const StageMemory& memory, const StagePlan& plan, const PlannedStep& step,
+                  const KernelContext& context);
   void run_group(const StageMemory& memory, const StagePlan& plan, const PlannedGroup& group,
                  double origin);
   void add_profile(const ProgramNode& node, const PlannedStep& step, double begin, double seconds);
