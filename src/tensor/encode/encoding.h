@@ -23,12 +23,14 @@ struct Encoding {
   Kind kind = Kind::plain;
   ElementType element = ElementType::undefined;
   std::uint64_t bytes = 0;
-  std::int64_t k = 0;       ///< panels: rows of the matrix (taps × channels for a convolution)
-  std::int64_t n = 0;       ///< panels: columns; depthwise: channels
-  std::int64_t taps = 1;    ///< panels: kernel positions; depthwise: the same
-  std::int64_t groups = 1;  ///< panels: independent matrices one after the other
-  std::int64_t panel = 0;   ///< panels: columns per panel
-  bool by_tap = false;      ///< panels: one matrix for each tap, from a view [K, N, taps]
+  std::int64_t k = 0;            ///< panels: rows of the matrix (taps × channels for a convolution)
+  std::int64_t n = 0;            ///< panels: columns; depthwise: channels
+  std::int64_t taps = 1;         ///< panels: kernel positions; depthwise: the same
+  std::int64_t groups = 1;       ///< panels: independent matrices one after the other
+  std::int64_t panel = 0;        ///< panels: columns per panel
+  std::int64_t depth_block = 1;  ///< panels: see kernels/packing.h
+  bool flip_top_bit = false;     ///< panels of bytes: the same
+  bool by_tap = false;           ///< panels: one matrix for each tap, from a view [K, N, taps]
 
   [[nodiscard]] std::string name() const;  ///< for reports: "f32 plain", "f32 panels of 16"
   friend bool operator==(const Encoding&, const Encoding&) = default;

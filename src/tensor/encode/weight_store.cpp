@@ -82,7 +82,8 @@ void encode_plain(const WeightView& view, std::span<std::byte> window, std::byte
 /// A box of a product's weight, a view [K, N].
 void pack_product(const WeightView& view, const Encoding& encoding, const SourceBox& box,
                   std::byte* destination) {
-  const kernels::PackSource source{box.data, 0, view.strides[0], view.strides[1]};
+  const kernels::PackSource source{box.data, 0, view.strides[0], view.strides[1],
+                                   encoding.flip_top_bit};
   const kernels::PackRange range{0, 1, box.index[0], box.count[0], box.index[1], box.count[1]};
   kernels::pack(panel_layout(encoding), encoding.k, source, range, destination);
 }
@@ -99,7 +100,7 @@ void pack_convolution(const WeightView& view, const Encoding& encoding, const So
     const std::int64_t next = std::min(end, (group + 1) * encoding.n);
     const kernels::PackSource source{
         box.data + static_cast<std::size_t>((o - box.index[0]) * view.strides[0]) * width,
-        view.strides[2], view.strides[1], view.strides[0]};
+        view.strides[2], view.strides[1], view.strides[0], encoding.flip_top_bit};
     const kernels::PackRange range{box.index[2], box.count[2],           box.index[1],
                                    box.count[1], o - group * encoding.n, next - o};
     kernels::pack(layout, encoding.k / encoding.taps, source, range,
@@ -152,7 +153,8 @@ void encode_depthwise(const WeightView& view, const Encoding& encoding, std::spa
 }  // namespace
 
 kernels::PanelLayout panel_layout(const Encoding& encoding) {
-  return {encoding.k, encoding.n, encoding.panel, element_size(encoding.element)};
+  return {encoding.k, encoding.n, encoding.panel, element_size(encoding.element),
+          encoding.depth_block};
 }
 
 void encode_weight(const WeightView& view, const Encoding& encoding, std::span<std::byte> window,

@@ -1,9 +1,11 @@
 // The window of a two-dimensional convolution, and rows of channels-last images. Why it exists:
-// products and depthwise convolutions share them. May touch: kernel_node.h.
+// products and depthwise convolutions share them. May touch:
+// kernel_node.h, operators/spatial.h.
 #pragma once
 
 #include <cstdint>
 
+#include "tensor/operators/spatial.h"
 #include "tensor/plan/kernel_node.h"
 
 namespace plimsoll::tensor {
@@ -22,6 +24,9 @@ struct ImageWindow {
   /// Input rows that output rows need, clipped to [0, height).
   [[nodiscard]] RowRange rows(RowRange output, std::int64_t height) const;
 };
+
+/// The window of a standard convolution over two axes, or over one: then its image has one row.
+[[nodiscard]] ImageWindow image_window(const SpatialWindow& spatial);
 
 /// Row y of one batch item of a channels-last image of f32, wherever it is in a ring.
 [[nodiscard]] inline float* image_row(const KernelOperand& image, std::int64_t n, std::int64_t y) {

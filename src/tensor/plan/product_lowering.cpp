@@ -48,21 +48,6 @@ FilterSize filter_size(const Shape& filter) {
   return {filter.rank() == 4 ? filter[2] : 1, filter.back()};
 }
 
-ImageWindow image_window(const SpatialWindow& spatial, FilterSize size) {
-  const std::size_t x = spatial.strides.size() - 1;
-  ImageWindow window;
-  window.kernel_height = size.height;
-  window.kernel_width = size.width;
-  window.stride_x = spatial.strides[x];
-  window.dilation_x = spatial.dilations[x];
-  window.pad_left = spatial.pads_begin[x];
-  if (x == 0) return window;
-  window.stride_y = spatial.strides[0];
-  window.dilation_y = spatial.dilations[0];
-  window.pad_top = spatial.pads_begin[0];
-  return window;
-}
-
 /// Adds the bias, operand 2, for each of the columns; false where it is not known.
 bool add_bias(Rewriter& rewriter, const ProgramNode& node, std::int64_t columns,
               OwnedEpilogue& epilogue) {
@@ -95,7 +80,7 @@ bool lower_convolution(Rewriter& rewriter, const ProgramNode& node) {
   const bool depthwise = groups > 1 && groups == input[1] && filter[0] == groups &&
                          size.height <= largest_depthwise_kernel;
   ImageWindow window =
-      image_window(spatial_window(*node.definition, input, filter.dimensions().subspan(2)), size);
+      image_window(spatial_window(*node.definition, input, filter.dimensions().subspan(2)));
   // The kernel for it has no zero points.
   if (depthwise && !weight->zero_points.empty()) return false;
   OwnedEpilogue epilogue = weight->epilogue(filter[0]);
