@@ -22,6 +22,8 @@
 
 namespace plimsoll::wasm::baseline {
 
+struct SimdInstruction;
+
 /// Thrown away with the function; label depths index `blocks_` from its end.
 struct Block {
   struct InRegister {
@@ -234,6 +236,36 @@ class Compiler : public IgnoringVisitor {
   [[nodiscard]] static x86::Mem sized(x86::Mem memory, std::uint32_t bytes);
   void store_constant(const x86::Mem& into, std::int32_t value, std::uint32_t bytes);
   [[nodiscard]] bool has_memory() const { return checker_->module().memories.size() != 0; }
+
+  // compiler_simd.cpp, compiler_simd_lanes.cpp, compiler_simd_integer.cpp, compiler_simd_float.cpp.
+  // Those that return false do not know the instruction and have done nothing.
+  void simd(Opcode opcode);
+  void emit_simd(const SimdInstruction& instruction, Register into, Register from);
+  void load_vector_constant(Register into, std::uint64_t low, std::uint64_t high);
+  [[nodiscard]] bool simd_test(Opcode opcode);
+  [[nodiscard]] bool simd_compare(Opcode opcode);
+  [[nodiscard]] bool simd_relaxed(Opcode opcode);
+  [[nodiscard]] bool simd_splat(Opcode opcode);
+  void spread(Register into, Opcode splat);
+  void replace_lane(Opcode opcode, std::uint8_t lane);
+  void load_vector(Opcode opcode, Register into, const x86::Mem& from);
+  [[nodiscard]] bool simd_shift(Opcode opcode);
+  void load_shift_count(const Slot& count, std::uint32_t bits, std::uint32_t more);
+  void shift_bytes(Opcode opcode);
+  void shift_signed_64();
+  [[nodiscard]] bool simd_integer(Opcode opcode);
+  void multiply_64();
+  void count_bits_of_bytes();
+  [[nodiscard]] bool simd_widen(Opcode opcode);
+  [[nodiscard]] bool add_pairs(Opcode opcode);
+  [[nodiscard]] bool simd_float(Opcode opcode);
+  void make_canonical(Register mask, Register lanes, bool is_double);
+  void vector_minimum(bool is_double);
+  void vector_maximum(bool is_double);
+  [[nodiscard]] bool simd_convert(Opcode opcode);
+  void convert_unsigned_lanes();
+  void truncate_lanes_signed();
+  void truncate_lanes_unsigned();
 
   /// A refused instruction is a mistake of ours.
   struct ThrowingHandler : asmjit::ErrorHandler {

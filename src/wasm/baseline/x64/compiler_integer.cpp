@@ -79,7 +79,7 @@ void Compiler::plain(Opcode opcode) {
   } else if (number_of(opcode) < page_simd) {
     float_plain(opcode);
   } else {
-    not_implemented(opcode_name(opcode));
+    simd(opcode);
   }
 }
 

@@ -65,12 +65,16 @@ void Compiler::load(Opcode opcode, const MemoryArgument& argument) {
   values_.settle_flags();
   const OpcodeInfo& info = opcode_table[static_cast<std::uint32_t>(opcode)];
   const auto kind = static_cast<Kind>(info.result);
-  if (kind == Kind::v128) not_implemented(opcode_name(opcode));
   const Slot index = values_.pop();
-  const bool vector_class = kind == Kind::f32 || kind == Kind::f64;
+  const bool vector_class = kind == Kind::f32 || kind == Kind::f64 || kind == Kind::v128;
   const Register into = values_.allocate(vector_class);
   const x86::Mem from = address(index, argument, 1U << info.extra);
   mark_site(TrapKind::memory_out_of_bounds);
+  if (kind == Kind::v128) {
+    load_vector(opcode, into, from);
+    push_number(kind, into);
+    return;
+  }
   switch (opcode) {
     case Opcode::i32_load:
     case Opcode::i64_load32_u:
@@ -120,7 +124,6 @@ x86::Mem Compiler::sized(x86::Mem memory, std::uint32_t bytes) {
 void Compiler::store(Opcode opcode, const MemoryArgument& argument) {
   values_.settle_flags();
   const OpcodeInfo& info = opcode_table[static_cast<std::uint32_t>(opcode)];
-  if (opcode == Opcode::v128_store) not_implemented(opcode_name(opcode));
   const Slot value_slot = values_.pop();
   const Slot index = values_.pop();
   const bool is_constant = value_slot.place == Place::constant && !value_slot.is_vector_class();
@@ -130,6 +133,8 @@ void Compiler::store(Opcode opcode, const MemoryArgument& argument) {
   mark_site(TrapKind::memory_out_of_bounds);
   if (is_constant) {
     store_constant(into, value_slot.value, bytes);
+  } else if (opcode == Opcode::v128_store) {
+    as_.movups(into, xmm(value));
   } else if (opcode == Opcode::f32_store) {
     as_.movss(into, xmm(value));
   } else if (opcode == Opcode::f64_store) {
