@@ -78,13 +78,13 @@ struct Square<std::uint32_t> {
                         std::int64_t to_pitch) {
     Words rows[4];
     for (int i = 0; i < 4; ++i) std::memcpy(&rows[i], from + i * pitch, 16);
-    const Words a = __builtin_shuffle(rows[0], rows[1], Words{0, 4, 1, 5});
-    const Words b = __builtin_shuffle(rows[2], rows[3], Words{0, 4, 1, 5});
-    const Words c = __builtin_shuffle(rows[0], rows[1], Words{2, 6, 3, 7});
-    const Words d = __builtin_shuffle(rows[2], rows[3], Words{2, 6, 3, 7});
+    const Words a = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
+    const Words b = __builtin_shufflevector(rows[2], rows[3], 0, 4, 1, 5);
+    const Words c = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
+    const Words d = __builtin_shufflevector(rows[2], rows[3], 2, 6, 3, 7);
     const Words out[4] = {
-        __builtin_shuffle(a, b, Words{0, 1, 4, 5}), __builtin_shuffle(a, b, Words{2, 3, 6, 7}),
-        __builtin_shuffle(c, d, Words{0, 1, 4, 5}), __builtin_shuffle(c, d, Words{2, 3, 6, 7})};
+        __builtin_shufflevector(a, b, 0, 1, 4, 5), __builtin_shufflevector(a, b, 2, 3, 6, 7),
+        __builtin_shufflevector(c, d, 0, 1, 4, 5), __builtin_shufflevector(c, d, 2, 3, 6, 7)};
     for (int i = 0; i < 4; ++i) std::memcpy(to + i * to_pitch, &out[i], 16);
   }
 };
@@ -100,9 +100,8 @@ struct Square<std::uint16_t> {
     for (int round = 0; round < 3; ++round) {
       Shorts next[8];
       for (int i = 0; i < 4; ++i) {
-        next[2 * i] = __builtin_shuffle(rows[i], rows[i + 4], Shorts{0, 8, 1, 9, 2, 10, 3, 11});
-        next[2 * i + 1] =
-            __builtin_shuffle(rows[i], rows[i + 4], Shorts{4, 12, 5, 13, 6, 14, 7, 15});
+        next[2 * i] = __builtin_shufflevector(rows[i], rows[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+        next[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
       }
       for (int i = 0; i < 8; ++i) rows[i] = next[i];
     }

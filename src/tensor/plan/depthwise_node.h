@@ -24,7 +24,7 @@ struct DepthwiseNode : KernelNode {
   [[nodiscard]] bool row_wise() const override { return true; }
   [[nodiscard]] std::optional<RowRange> input_rows(std::size_t input,
                                                    RowRange output) const override;
-  void run_rows(const KernelContext& context, RowRange output) const override;
+  void run_rows(const KernelContext& context, RowRange range) const override;
 };
 
 }  // namespace plimsoll::tensor

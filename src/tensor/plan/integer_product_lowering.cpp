@@ -1,5 +1,6 @@
 #include "tensor/plan/integer_product_lowering.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -12,10 +13,10 @@ namespace {
 
 /// Where an operator has its operands; SIZE_MAX: it has no such operand.
 struct Operands {
-  std::size_t left;
-  std::size_t weight;
-  std::size_t left_zero;
-  std::size_t weight_zero;
+  std::size_t left = SIZE_MAX;
+  std::size_t weight = SIZE_MAX;
+  std::size_t left_zero = SIZE_MAX;
+  std::size_t weight_zero = SIZE_MAX;
   std::size_t left_scale = SIZE_MAX;
   std::size_t weight_scale = SIZE_MAX;
   std::size_t result_scale = SIZE_MAX;
@@ -75,7 +76,10 @@ bool read_quantization(Rewriter& rewriter, const ProgramNode& node, const Operan
     const auto list = integers(rewriter, id);
     const auto zeros = list ? per_column(*list, kernel.columns) : std::nullopt;
     if (!zeros || rewriter.shape(id).rank() > 1) return false;
-    kernel.weight_zeros = *zeros;
+    // Where they are zero the kernel need not know the sums of the left factor's rows.
+    if (std::ranges::any_of(*zeros, [](std::int32_t zero) { return zero != 0; })) {
+      kernel.weight_zeros = *zeros;
+    }
   }
   if (const ValueId id = operand(node, operands.bias); id != no_value) {
     const auto list = integers(rewriter, id);
