@@ -7,6 +7,7 @@
 #include "tensor/encode/encode_columns.h"
 #include "tensor/graph/specialize.h"
 #include "tensor/plan/kernel_node.h"
+#include "tensor/plan/row_form.h"
 
 namespace plimsoll::tensor {
 namespace {
@@ -225,6 +226,21 @@ class StagePlanner {
            buffers_[buffer].last <= step && !buffers_[buffer].external;
   }
 
+  /// Whether a node computed in strips may overwrite that input: it is there whole, the node reads
+  /// no other rows than it writes, and no other node of the group reads it.
+  bool may_share_in_group(const Group& group, std::uint32_t number, int input) const {
+    const ProgramNode& node = program_.nodes[number];
+    const ValueId source = node.inputs[static_cast<std::size_t>(input)];
+    if (place_of_[source].ring_rows != 0) return false;
+    const RowRange all{0, program_.values[node.outputs[0]].type.shape[1]};
+    if (input_rows(program_, node, static_cast<std::size_t>(input), all) != all) return false;
+    for (std::uint32_t other = group.walk.group().first; other < group.walk.group().last; ++other) {
+      if (other == number) continue;
+      if (std::ranges::count(program_.nodes[other].inputs, source) != 0) return false;
+    }
+    return true;
+  }
+
   void add_step(std::uint32_t step_number) {
     const ProgramNode& node = program_.nodes[step_number];
     Group* group = group_of(step_number);
@@ -275,10 +291,11 @@ class StagePlanner {
         planned.outputs.push_back(place_of_[id]);
         continue;
       }
-      if (group == nullptr && index == 0 && in_place >= 0 &&
-          static_cast<std::size_t>(in_place) < node.inputs.size()) {
+      if (index == 0 && in_place >= 0 && static_cast<std::size_t>(in_place) < node.inputs.size()) {
         const ValueId source = node.inputs[static_cast<std::size_t>(in_place)];
         if (source != no_value && may_share(source, step) &&
+            (group == nullptr ||
+             (ring == 0 && may_share_in_group(*group, step_number, in_place))) &&
             buffers_[buffer_of_[source]].bytes == bytes && bytes != 0 &&
             value_bytes(program_.values[source]) == bytes) {
           buffer_of_[id] = buffer_of_[source];
