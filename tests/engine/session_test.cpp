@@ -107,6 +107,36 @@ TEST(Session, RefusesOutputMemoryThatIsTooSmallForADataDependentSize) {
   EXPECT_THAT(enough, ElementsAre(2, 2, 2, 4, 4, 4));
 }
 
+TEST(Session, TakesASequenceWithoutCopyAndGivesOneBack) {
+  const ModelFile file(
+      GraphWriter()
+          .input("items",
+                 tensor::test::sequence_type(tensor::test::tensor_type(ElementType::f32, {"n"})))
+          .node(NodeWriter("ConcatFromSequence", {"items"}, {"joined"}).integer("axis", 0))
+          .node(NodeWriter("SequenceInsert", {"items", "joined"}, {"more"}))
+          .output("joined", ElementType::f32, {"m"})
+          .output("more",
+                  tensor::test::sequence_type(tensor::test::tensor_type(ElementType::f32, {"n"}))));
+  Session session = Engine::create({}).open(file.path()).new_session();
+  std::vector<float> first{1, 2};
+  const std::vector<float> second{3};
+  session.set_input_sequence("items", {view_of(first, {2}), view_of(second, {1})});
+  ASSERT_TRUE(session.run());
+  EXPECT_THAT(floats_of(session.output("joined")), ElementsAre(1, 2, 3));
+  first = {7, 8};  // the same memory, not set again
+  ASSERT_TRUE(session.run());
+  EXPECT_FALSE(session.output_is_sequence("joined"));
+  ASSERT_TRUE(session.output_is_sequence("more"));
+  const std::vector<ConstTensorView> more = session.output_sequence("more");
+  ASSERT_EQ(more.size(), 3U);
+  EXPECT_THAT(floats_of(more[0]), ElementsAre(7, 8));
+  EXPECT_THAT(floats_of(more[2]), ElementsAre(7, 8, 3));
+  expect_error([&] { static_cast<void>(session.output("more")); }, ErrorKind::usage,
+               {"'more' is not a tensor"});
+  expect_error([&] { static_cast<void>(session.output_sequence("joined")); }, ErrorKind::usage,
+               {"'joined' is not a sequence"});
+}
+
 TEST(Session, HasNoOutputBeforeARunAndNoneOfAnotherName) {
   const ModelFile file(add_model());
   Session session = Engine::create({}).open(file.path()).new_session();

@@ -70,10 +70,13 @@ class Faults : public testing::TestWithParam<Subject> {
  protected:
   Faults() : file_(GetParam().graph) {}
 
+  /// What the limit covers decides who is charged for the heap; the policy, whether weights are
+  /// held or streamed.
   [[nodiscard]] static EngineOptions options(bool covers_process) {
     EngineOptions result;
     result.memory_limit_bytes = std::uint64_t{1} << 30;
     result.limit_covers_process = covers_process;
+    result.policy = covers_process ? Policy::favor_min_peak : Policy::favor_speed;
     return result;
   }
 
