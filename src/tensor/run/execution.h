@@ -39,6 +39,10 @@ struct ExecutionServices {
   std::function<void(std::string_view phase)> begin_phase;  ///< may be empty
 };
 
+[[nodiscard]] inline std::size_t type_bytes(const TensorType& type) {
+  return static_cast<std::size_t>(type.shape.elements()) * element_size(type.element);
+}
+
 /// An input or output of an execution. Tensors are borrowed views; sequences are shared.
 struct ExecutionValue {
   TensorType type;
