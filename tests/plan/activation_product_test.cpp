@@ -83,6 +83,50 @@ TEST(ActivationProduct, AttentionReadsAndWritesHeadsWhereTheyAre) {
   graph.expect_lowered({"MatMul+Div+Add", "Softmax", "MatMul+Transpose"}, sums);
 }
 
+ValueId turned(GraphCase& graph, ValueId x, const Integers& order) {
+  return graph.node("Transpose", {x}, {{"perm", order}});
+}
+
+TEST(ActivationProduct, AttentionOnPartsOfASplit) {
+  GraphCase graph;
+  const ValueId projection = graph.input({2, 11, 96});
+  const std::vector<ValueId> parts = graph.nodes(
+      "Split", {projection, graph.weight(integers({32, 32, 32}))}, 3, {{"axis", std::int64_t{-1}}});
+  const ValueId heads = graph.weight(integers({2, 11, 4, 8}));
+  const ValueId q = turned(graph, graph.node("Reshape", {parts[0], heads}), {0, 2, 1, 3});
+  const ValueId k = turned(graph, graph.node("Reshape", {parts[1], heads}), {0, 2, 3, 1});
+  const ValueId v = turned(graph, graph.node("Reshape", {parts[2], heads}), {0, 2, 1, 3});
+  const ValueId shares = graph.node("Softmax", {graph.node("MatMul", {q, k})});
+  graph.output(graph.node("MatMul", {shares, v}));
+  graph.expect_lowered({"MatMul", "Softmax", "MatMul"}, sums);
+}
+
+TEST(ActivationProduct, APartOfASplitThatOthersReadIsMade) {
+  GraphCase graph;
+  const ValueId x = graph.input({11, 20});
+  const std::vector<ValueId> parts =
+      graph.nodes("Split", {x, graph.weight(integers({8, 12}))}, 2, {{"axis", std::int64_t{1}}});
+  graph.output(graph.node("MatMul", {graph.input({3, 11}), parts[1]}));
+  graph.output(graph.node("Softmax", {parts[0]}));
+  graph.expect_lowered({"Split", "MatMul", "Softmax"}, sums);
+}
+
+TEST(ActivationProduct, AttentionOnGatheredPositions) {
+  GraphCase graph;
+  const ValueId projection = graph.input({2, 11, 96});
+  const ValueId split =
+      graph.node("Reshape", {projection, graph.weight(integers({2, 11, 3, 4, 8}))});
+  const ValueId by_part = turned(graph, split, {2, 0, 3, 1, 4});
+  const auto part = [&](std::int64_t index) {
+    return graph.node("Gather", {by_part, graph.weight(scalar(index))},
+                      {{"axis", std::int64_t{0}}});
+  };
+  const ValueId k = turned(graph, part(1), {0, 1, 3, 2});
+  const ValueId shares = graph.node("Softmax", {graph.node("MatMul", {part(0), k})});
+  graph.output(graph.node("MatMul", {shares, part(-1)}));
+  graph.expect_lowered({"MatMul", "Softmax", "MatMul"}, sums);
+}
+
 TEST(ActivationProduct, AScaledFactorScalesTheProduct) {
   GraphCase graph;
   const ValueId x = graph.input({2, 3, 7, 8});

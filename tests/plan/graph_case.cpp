@@ -64,6 +64,17 @@ ValueId GraphCase::node(const std::string& op, std::vector<ValueId> inputs, Attr
   return id;
 }
 
+std::vector<ValueId> GraphCase::nodes(const std::string& op, std::vector<ValueId> inputs,
+                                      std::size_t outputs, Attributes attributes) {
+  std::vector<ValueId> results{node(op, std::move(inputs), std::move(attributes))};
+  while (results.size() < outputs) {
+    results.push_back(static_cast<ValueId>(graph_.values.size()));
+    graph_.values.emplace_back();
+  }
+  graph_.nodes.back().outputs = results;
+  return results;
+}
+
 GraphCase::Result GraphCase::run(kernels::Target target, int threads) const {
   const auto budget = memory::Budget::root("test", memory::Budget::unlimited);
   WeightStore weights(budget);

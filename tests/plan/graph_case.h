@@ -36,6 +36,9 @@ class GraphCase {
   using Attributes = std::map<std::string, AttributeValue, std::less<>>;
   ValueId node(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {},
                int opset = 0);
+  /// A node of several results.
+  std::vector<ValueId> nodes(const std::string& op, std::vector<ValueId> inputs,
+                             std::size_t outputs, Attributes attributes = {});
   void output(ValueId value) { graph_.outputs.push_back(value); }
 
   /// Kernels of the lowered program, in order: a kernel node's name, else the operator.

@@ -142,7 +142,9 @@ void Rewriter::release(ValueId id) {
     released.pop_back();
     if (id == no_value || readers_[id] == 0 || --readers_[id] != 0) continue;
     ProgramNode* node = maker(id);
-    if (node == nullptr || node->definition == nullptr || node->outputs.size() != 1) {
+    if (node == nullptr || node->definition == nullptr ||
+        std::ranges::any_of(node->outputs,
+                            [&](ValueId out) { return out != no_value && readers_[out] != 0; })) {
       continue;
     }
     released.insert(released.end(), node->inputs.begin(), node->inputs.end());

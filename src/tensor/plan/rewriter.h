@@ -74,7 +74,7 @@ class Rewriter {
   [[nodiscard]] std::size_t emitted_since(ValueId id) const {
     return emitted_.size() - 1 - maker_.at(id);
   }
-  /// One reader less. An emitted node of one result that nobody reads then goes, and so on up.
+  /// One reader less. An emitted node whose results nobody reads then goes, and so on up.
   void release(ValueId id);
   /// Removes an emitted node whose results nobody needs.
   static void erase(ProgramNode& node) { node = ProgramNode{}; }

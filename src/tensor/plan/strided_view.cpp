@@ -75,9 +75,29 @@ bool reshape(StridedView& view, const Shape& shape) {
   return true;
 }
 
-/// The view of the node's output, given that of its input; false where there is none.
-bool apply(Rewriter& rewriter, const ProgramNode& node, StridedView& view) {
-  if (is_reshape(node)) return reshape(view, rewriter.shape(node.outputs[0]));
+/// Where a Gather takes one position of an axis, the position; its index has no dimensions.
+std::optional<std::int64_t> gathered_position(Rewriter& rewriter, const ProgramNode& node) {
+  if (!is_op(node, "Gather") || rewriter.shape(node.inputs[1]).rank() != 0) return std::nullopt;
+  const auto index = known_value(rewriter.program(), node.inputs[1]);
+  if (!index) return std::nullopt;
+  if (index->type == ElementType::i64) return *index->as<std::int64_t>();
+  if (index->type == ElementType::i32) return *index->as<std::int32_t>();
+  return std::nullopt;
+}
+
+std::size_t axis_of(const ProgramNode& node, std::size_t rank) {
+  const std::int64_t axis = node.definition->integer("axis", 0);
+  return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+}
+
+bool rearranges(Rewriter& rewriter, const ProgramNode& node) {
+  return is_reshape(node) || is_op(node, "Transpose") || is_op(node, "Slice") ||
+         is_op(node, "Split") || gathered_position(rewriter, node) || scale_of(node);
+}
+
+/// The view of `output`, which the node makes, given that of its input; false where there is none.
+bool apply(Rewriter& rewriter, const ProgramNode& node, ValueId output, StridedView& view) {
+  if (is_reshape(node)) return reshape(view, rewriter.shape(output));
   if (is_op(node, "Transpose")) {
     std::vector<std::int64_t> permutation = node.definition->integers("perm");
     if (permutation.empty()) {
@@ -104,6 +124,26 @@ bool apply(Rewriter& rewriter, const ProgramNode& node, StridedView& view) {
     }
     return true;
   }
+  if (is_op(node, "Split")) {
+    const std::size_t axis = axis_of(node, view.sizes.size());
+    for (ValueId part : node.outputs) {
+      if (part == output) break;
+      if (part == no_value) return false;
+      view.offset += rewriter.shape(part)[axis] * view.strides[axis];
+    }
+    view.sizes[axis] = rewriter.shape(output)[axis];
+    return true;
+  }
+  if (const auto position = gathered_position(rewriter, node)) {
+    const std::size_t axis = axis_of(node, view.sizes.size());
+    const std::int64_t size = view.sizes[axis];
+    const std::int64_t at = *position < 0 ? *position + size : *position;
+    if (at < 0 || at >= size) return false;  // the operator itself says what is wrong
+    view.offset += at * view.strides[axis];
+    view.sizes.erase(view.sizes.begin() + static_cast<std::ptrdiff_t>(axis));
+    view.strides.erase(view.strides.begin() + static_cast<std::ptrdiff_t>(axis));
+    return true;
+  }
   const auto factor = scale_of(node);
   if (!factor) return false;
   view.factor *= *factor;
@@ -127,16 +167,12 @@ StridedView view_through(Rewriter& rewriter, ValueId id) {
   if (rewriter.shape(id).elements() == 0) return plain_view(rewriter, id);
   for (;;) {
     const ProgramNode* node = rewriter.maker(chain.back());
-    if (node == nullptr || node->outputs.size() != 1) break;
-    if (!is_reshape(*node) && !is_op(*node, "Transpose") && !is_op(*node, "Slice") &&
-        !scale_of(*node)) {
-      break;
-    }
+    if (node == nullptr || !rearranges(rewriter, *node)) break;
     chain.push_back(node->inputs[0]);
   }
   StridedView view = plain_view(rewriter, chain.back());
   for (std::size_t index = chain.size() - 1; index-- > 0;) {
-    if (!apply(rewriter, *rewriter.maker(chain[index]), view)) {
+    if (!apply(rewriter, *rewriter.maker(chain[index]), chain[index], view)) {
       view = plain_view(rewriter, chain[index]);
     }
   }
