@@ -1,9 +1,11 @@
 #include "wasm/runtime/builtins.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "wasm/runtime/instance.h"
+#include "wasm/runtime/parking.h"
 #include "wasm/runtime/reference.h"
 
 namespace plimsoll::wasm {
@@ -107,6 +109,50 @@ std::uint64_t table_init(InstanceContext* context, std::uint64_t indices, std::u
   return 0;
 }
 
+/// The place of a waiting or waking access; null after a trap.
+std::byte* atomic_place(InstanceContext* context, std::uint64_t memory, std::uint64_t index,
+                        std::uint64_t offset, std::uint64_t bytes) {
+  const MemoryView& view = *context->memories[memory];
+  const std::uint64_t address = index + offset;
+  if (address < index || !fits(address, bytes, view.bytes)) {
+    (void)trap(context, TrapKind::memory_out_of_bounds);
+    return nullptr;
+  }
+  if (address % bytes != 0) {
+    (void)trap(context, TrapKind::unaligned_atomic);
+    return nullptr;
+  }
+  return view.base + address;
+}
+
+constexpr std::uint64_t trapped = UINT64_MAX;
+
+std::uint64_t memory_notify(InstanceContext* context, std::uint64_t memory, std::uint64_t index,
+                            std::uint64_t offset, std::uint64_t count) {
+  const std::byte* place = atomic_place(context, memory, index, offset, 4);
+  if (place == nullptr) return trapped;
+  // Nobody can wait in a memory that is not shared.
+  if (!context->instance->memory(low(memory)).type().limits.is_shared) return 0;
+  return notify_at(place, low(count));
+}
+
+template <typename Number>
+std::uint64_t memory_wait(InstanceContext* context, std::uint64_t memory, std::uint64_t index,
+                          std::uint64_t offset, std::uint64_t expected, std::uint64_t nanoseconds) {
+  std::byte* place = atomic_place(context, memory, index, offset, sizeof(Number));
+  if (place == nullptr) return trapped;
+  if (!context->instance->memory(low(memory)).type().limits.is_shared) {
+    (void)trap(context, TrapKind::expected_shared_memory);
+    return trapped;
+  }
+  auto& number = *reinterpret_cast<Number*>(place);
+  const auto is_equal = [&] {
+    return std::atomic_ref<Number>(number).load() == static_cast<Number>(expected);
+  };
+  return static_cast<std::uint64_t>(
+      wait_at(place, is_equal, static_cast<std::int64_t>(nanoseconds)));
+}
+
 bool is_of_abstract_type(std::uint64_t value, HeapType::Abstract type) {
   switch (type) {
     case HeapType::any:
@@ -145,6 +191,9 @@ constexpr Builtins table = {.memory_grow = memory_grow,
                             .table_fill = table_fill,
                             .table_copy = table_copy,
                             .table_init = table_init,
+                            .memory_notify = memory_notify,
+                            .memory_wait32 = memory_wait<std::uint32_t>,
+                            .memory_wait64 = memory_wait<std::uint64_t>,
                             .reference_matches = reference_matches};
 
 }  // namespace

@@ -83,6 +83,12 @@ struct Builtins {
   Number (*table_fill)(Context, Number table, Number offset, Number value, Number count);
   Number (*table_copy)(Context, Number pair, Number to, Number from, Number count);
   Number (*table_init)(Context, Number pair, Number to, Number from, Number count);
+  /// Return −1 where the activation holds the reason of a trap.
+  Number (*memory_notify)(Context, Number memory, Number index, Number offset, Number count);
+  Number (*memory_wait32)(Context, Number memory, Number index, Number offset, Number expected,
+                          Number nanoseconds);
+  Number (*memory_wait64)(Context, Number memory, Number index, Number offset, Number expected,
+                          Number nanoseconds);
   /// Whether a reference is of a heap type (HeapType::value(), an index of the module's own).
   Number (*reference_matches)(Context, Number heap, Number value, Number or_null);
 };

@@ -231,11 +231,23 @@ class Compiler : public IgnoringVisitor {
 
   // compiler_memory.cpp
   [[nodiscard]] x86::Mem address(const Slot& index, const MemoryArgument& argument,
-                                 std::uint32_t bytes);
+                                 std::uint32_t bytes, bool in_scratch = false);
   void load_memory_view(Register into, std::uint32_t memory);
   [[nodiscard]] static x86::Mem sized(x86::Mem memory, std::uint32_t bytes);
   void store_constant(const x86::Mem& into, std::int32_t value, std::uint32_t bytes);
   [[nodiscard]] bool has_memory() const { return checker_->module().memories.size() != 0; }
+
+  // compiler_atomic.cpp
+  [[nodiscard]] x86::Mem aligned_address(const Slot& index, const MemoryArgument& argument,
+                                         std::uint32_t bytes);
+  [[nodiscard]] static x86::Gp sized_register(Register one, std::uint32_t bytes);
+  void extend_unsigned(Register one, std::uint32_t bytes);
+  void update(Opcode opcode, const MemoryArgument& argument);
+  void update_by_loop(Opcode opcode, const MemoryArgument& argument, std::uint32_t bytes,
+                      ValueType::Kind kind);
+  [[nodiscard]] Slot move_out_of_rax(const Slot& slot);
+  void compare_exchange(const MemoryArgument& argument, std::uint32_t bytes, ValueType::Kind kind);
+  void wait_or_notify(Opcode opcode, const MemoryArgument& argument);
 
   // compiler_simd.cpp, compiler_simd_lanes.cpp, compiler_simd_integer.cpp, compiler_simd_float.cpp.
   // Those that return false do not know the instruction and have done nothing.

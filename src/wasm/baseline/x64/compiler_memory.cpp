@@ -8,9 +8,10 @@ using Kind = ValueType::Kind;
 /// The operand for an access of `bytes` bytes. Guard pages decide for 32-bit memory 0: its index
 /// and offset reach less than 8 GiB, all of which is reserved (runtime/memory.h). Everything else
 /// is compared first. The scratch register is part of the operand: use it at once.
-x86::Mem Compiler::address(const Slot& index, const MemoryArgument& argument, std::uint32_t bytes) {
+x86::Mem Compiler::address(const Slot& index, const MemoryArgument& argument, std::uint32_t bytes,
+                           bool in_scratch) {
   const bool by_guard = argument.memory == 0 && !argument.is_64 && !settings_.explicit_bounds;
-  if (by_guard && argument.offset <= INT32_MAX - 16) {
+  if (by_guard && argument.offset <= (in_scratch ? 0 : INT32_MAX - 16)) {
     const auto offset = static_cast<std::int32_t>(argument.offset);
     if (index.place == Place::constant) {
       as_.mov(gp32(scratch), index.value);
