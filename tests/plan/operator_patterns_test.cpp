@@ -106,6 +106,21 @@ TEST(OperatorPatterns, GeluBecomesTheEpilogueOfAProduct) {
   graph.expect_lowered({"MatMul+Add+Gelu"}, {.relative = 1e-5, .absolute = 1e-5});
 }
 
+TEST(OperatorPatterns, GeluByTanh) {
+  for (const bool power : {true, false}) {
+    GraphCase graph;
+    const ValueId x = graph.input({3, 50}, -5, 5);
+    const ValueId cube = power ? graph.node("Pow", {x, graph.number(3)})
+                               : graph.node("Mul", {graph.node("Mul", {x, x}), x});
+    const ValueId term = graph.node("Mul", {graph.number(0.044715F), cube});
+    const ValueId argument =
+        graph.node("Mul", {graph.node("Add", {x, term}), graph.number(0.79788456F)});
+    const ValueId sum = graph.node("Add", {graph.node("Tanh", {argument}), graph.number(1)});
+    graph.output(graph.node("Mul", {graph.node("Mul", {graph.number(0.5F), x}), sum}));
+    graph.expect_lowered({"Gelu"}, {.relative = 1e-5, .absolute = 1e-5});
+  }
+}
+
 /// (x − mean)/√(variance + ε) in the spelling of opset 17; `power`: squares as Pow, else as Mul.
 ValueId normalized(GraphCase& graph, ValueId x, bool power) {
   const std::vector<std::int64_t> last{-1};

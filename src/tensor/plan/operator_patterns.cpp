@@ -145,6 +145,38 @@ class Contraction {
     return parts && near(parts->factor, std::sqrt(0.5F)) ? parts->value : no_value;
   }
 
+  /// Whether the value is x³: a power, or x·x·x.
+  bool is_cube(ValueId id, ValueId x) {
+    if (const ProgramNode* power = piece(id, "Pow")) {
+      const auto exponent = scalar(power->inputs[1]);
+      return power->inputs[0] == x && exponent && *exponent == 3;
+    }
+    const ProgramNode* product = piece(id, "Mul");
+    if (product == nullptr) return false;
+    for (std::size_t side = 0; side < 2; ++side) {
+      if (product->inputs[side] == x && is_square(product->inputs[1 - side], x)) return true;
+    }
+    return false;
+  }
+
+  /// x where the value is 1 + tanh(√(2/π)·(x + 0.044715·x³)).
+  ValueId tanh_distribution(ValueId id) {
+    const ProgramNode* tangent = piece(shifted(id, 1), "Tanh");
+    const ProgramNode* outer = tangent == nullptr ? nullptr : piece(tangent->inputs[0], "Mul");
+    const auto argument = outer == nullptr ? std::nullopt : scaled(*outer);
+    if (!argument || !near(argument->factor, 0.797884561F)) return no_value;
+    const ProgramNode* sum = piece(argument->value, "Add");
+    if (sum == nullptr) return no_value;
+    for (std::size_t side = 0; side < 2; ++side) {
+      const ProgramNode* term = piece(sum->inputs[1 - side], "Mul");
+      const auto cube = term == nullptr ? std::nullopt : scaled(*term);
+      if (cube && near(cube->factor, 0.044715F) && is_cube(cube->value, sum->inputs[side])) {
+        return sum->inputs[side];
+      }
+    }
+    return no_value;
+  }
+
   /// Takes products apart as far as nobody else reads them.
   bool add_factors(ValueId id, Factors& factors, int depth) {
     const ProgramNode* node = piece(id, "Mul");
@@ -209,6 +241,8 @@ class Contraction {
         replace(node, "Swish", 24, {x}, {});
       } else if (near(factors.factor, 0.5F) && normal_distribution(other) == x) {
         replace(node, "Gelu", 20, {x}, {});
+      } else if (near(factors.factor, 0.5F) && tanh_distribution(other) == x) {
+        replace(node, "Gelu", 20, {x}, {{"approximate", std::string("tanh")}});
       } else {
         continue;
       }

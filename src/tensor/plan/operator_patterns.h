@@ -5,7 +5,8 @@
 //   HardSigmoid         clip(x + 3, 0, 6)/6
 //   HardSwish           x·HardSigmoid(x), whatever the order of its factors
 //   Swish               x·Sigmoid(x)
-//   Gelu                x·(1 + erf(x/√2))·½, whatever the order
+//   Gelu                x·(1 + erf(x/√2))·½, whatever the order; and with
+//                       tanh(√(2/π)·(x + 0.044715·x³)) for the error function
 //   LayerNormalization  (x − mean)/√(mean((x − mean)²) + ε)·scale [+ bias] over the last axis
 //
 // The operator that takes the place of the pieces computes the same formula; results differ by
