@@ -126,6 +126,8 @@ int wasm(int argc, char** argv) {
         return wasm_inspect(parsed.options);
       case WasmCommand::validate:
         return wasm_validate(parsed.options);
+      case WasmCommand::compile:
+        return wasm_compile(parsed.options);
       case WasmCommand::wast:
         return wasm_wast(parsed.options);
     }

@@ -14,6 +14,7 @@ namespace plimsoll::cli {
 /// The commands. Return the exit code; throw Error.
 [[nodiscard]] int wasm_inspect(const WasmOptions& options);
 [[nodiscard]] int wasm_validate(const WasmOptions& options);
+[[nodiscard]] int wasm_compile(const WasmOptions& options);
 [[nodiscard]] int wasm_wast(const WasmOptions& options);
 
 }  // namespace plimsoll::cli

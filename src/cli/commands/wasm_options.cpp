@@ -18,6 +18,16 @@ void add_rules(CLI::App& command, WasmOptions& options) {
       ->type_name("SIZE");
 }
 
+void add_bounds(CLI::App& command, WasmOptions& options) {
+  command
+      .add_option_function<std::string>(
+          "--bounds",
+          [&options](const std::string& name) { options.explicit_bounds = name == "explicit"; },
+          "how memory accesses are checked")
+      ->check(CLI::IsMember({"guard", "explicit"}))
+      ->type_name("guard|explicit");
+}
+
 void add_common(CLI::App& command, WasmOptions& options) {
   command.add_option("FILE", options.file, "a WebAssembly module")->required()->type_name("FILE");
   add_rules(command, options);
@@ -39,18 +49,17 @@ WasmParsed parse_wasm_options(int argc, char** argv) {
   add_common(*validate, parsed.options);
   validate->add_flag("--quiet", parsed.options.quiet, "no text but errors");
   validate->callback([&parsed] { parsed.options.command = WasmCommand::validate; });
+  CLI::App* compile =
+      app.add_subcommand("compile", "compile every function of a module and say what it took");
+  add_common(*compile, parsed.options);
+  add_bounds(*compile, parsed.options);
+  compile->add_flag("--quiet", parsed.options.quiet, "no text but errors");
+  compile->callback([&parsed] { parsed.options.command = WasmCommand::compile; });
   CLI::App* wast = app.add_subcommand(
       "wast", "run scripts of the specification's suite, as made by wasm-tools json-from-wast");
   wast->add_option("FILE", parsed.options.files, "scripts")->required()->type_name("FILE.json...");
   add_rules(*wast, parsed.options);
-  wast->add_option_function<std::string>(
-          "--bounds",
-          [&parsed](const std::string& name) {
-            parsed.options.explicit_bounds = name == "explicit";
-          },
-          "how memory accesses are checked")
-      ->check(CLI::IsMember({"guard", "explicit"}))
-      ->type_name("guard|explicit");
+  add_bounds(*wast, parsed.options);
   wast->callback([&parsed] { parsed.options.command = WasmCommand::wast; });
   try {
     app.parse(argc, argv);

@@ -7,7 +7,7 @@
 
 namespace plimsoll::cli {
 
-enum class WasmCommand : unsigned char { inspect, validate, wast };
+enum class WasmCommand : unsigned char { inspect, validate, compile, wast };
 
 struct WasmOptions {
   WasmCommand command = WasmCommand::inspect;

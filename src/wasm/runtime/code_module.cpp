@@ -19,9 +19,10 @@ constexpr std::uint64_t largest_capacity = 0x7FFF0000;
 /// Compiles bodies and keeps data while the module is decoded.
 class CodeModule::Listener final : public DecodeListener {
  public:
-  Listener(CodeModule& owner, std::uint64_t module_bytes)
+  Listener(CodeModule& owner, std::uint64_t module_bytes, MappedFile* file)
       : owner_(owner),
         module_bytes_(module_bytes),
+        file_(file),
         compiler_(owner.engine_->budget(), owner.engine_->settings().compile) {}
 
   void on_body(const Module& module, FeatureUse& features, std::uint32_t function,
@@ -38,6 +39,16 @@ class CodeModule::Listener final : public DecodeListener {
          .sites = static_cast<std::uint32_t>(owner_.sites_.size()),
          .sites_size = static_cast<std::uint32_t>(compiled.trap_sites.size())});
     owner_.sites_.append(compiled.trap_sites);
+  }
+
+  void on_item(std::uint64_t bytes) override {
+    if (file_ == nullptr) return;
+    if (auto claimed = file_->claim_window(bytes); !claimed) {
+      throw OutOfBudget{std::move(claimed.error())};
+    }
+  }
+  void on_progress(std::uint64_t offset) override {
+    if (file_ != nullptr) file_->drop_before(offset);
   }
 
   void on_data(const Module& module, std::span<const std::byte> piece) override {
@@ -72,6 +83,7 @@ class CodeModule::Listener final : public DecodeListener {
 
   CodeModule& owner_;
   std::uint64_t module_bytes_;
+  MappedFile* file_;  ///< null: the bytes lie in memory
   BodyCompiler compiler_;
 };
 
@@ -85,9 +97,19 @@ CodeModule::CodeModule(std::shared_ptr<Engine> engine)
 
 std::expected<std::shared_ptr<const CodeModule>, Refusal> CodeModule::compile(
     const std::shared_ptr<Engine>& engine, std::span<const std::byte> bytes) {
+  return compile(engine, bytes, nullptr);
+}
+
+std::expected<std::shared_ptr<const CodeModule>, Refusal> CodeModule::compile(
+    const std::shared_ptr<Engine>& engine, MappedFile& file) {
+  return compile(engine, file.bytes(), &file);
+}
+
+std::expected<std::shared_ptr<const CodeModule>, Refusal> CodeModule::compile(
+    const std::shared_ptr<Engine>& engine, std::span<const std::byte> bytes, MappedFile* file) {
   try {
     std::shared_ptr<CodeModule> made(new CodeModule(engine));
-    Listener listener(*made, bytes.size());
+    Listener listener(*made, bytes.size(), file);
     ModuleDecoder decoder(engine->budget(), engine->settings().features, listener);
     if (auto fed = decoder.feed(bytes); !fed) return std::unexpected(std::move(fed.error()));
     auto module = decoder.finish();
@@ -113,6 +135,11 @@ std::span<const std::byte> CodeModule::data(std::uint32_t segment) const noexcep
 
 std::uint64_t CodeModule::code_bytes() const {
   return memory_ == nullptr ? 0 : memory_->used_bytes();
+}
+
+std::uint64_t CodeModule::metadata_bytes() const noexcept {
+  return module_->claimed_bytes() + code_table_.claimed_bytes() + entries_.claimed_bytes() +
+         sites_.claimed_bytes();
 }
 
 int CodeModule::trap_kind_at(const std::byte* address) const noexcept {

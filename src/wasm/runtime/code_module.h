@@ -12,6 +12,7 @@
 #include "code/code_memory.h"
 #include "code/code_ranges.h"
 #include "plimsoll/refusal.h"
+#include "wasm/binary/mapped_file.h"
 #include "wasm/binary/module.h"
 #include "wasm/runtime/engine.h"
 
@@ -25,6 +26,10 @@ class CodeModule : public code::CodeOwner {
   [[nodiscard]] static std::expected<std::shared_ptr<const CodeModule>, Refusal> compile(
       const std::shared_ptr<Engine>& engine, std::span<const std::byte> bytes);
 
+  /// The same from a file, whose pages are given back behind the compiler.
+  [[nodiscard]] static std::expected<std::shared_ptr<const CodeModule>, Refusal> compile(
+      const std::shared_ptr<Engine>& engine, MappedFile& file);
+
   [[nodiscard]] const Module& module() const noexcept { return *module_; }
   [[nodiscard]] const std::shared_ptr<Engine>& engine() const noexcept { return engine_; }
   /// Identities of the module's types in the engine.
@@ -35,11 +40,15 @@ class CodeModule : public code::CodeOwner {
   [[nodiscard]] const void* const* code_table() const noexcept { return code_table_.data(); }
   [[nodiscard]] std::span<const std::byte> data(std::uint32_t segment) const noexcept;
   [[nodiscard]] std::uint64_t code_bytes() const;
+  /// Tables beside the code: the description, the code table, places, trap sites.
+  [[nodiscard]] std::uint64_t metadata_bytes() const noexcept;
 
   [[nodiscard]] int trap_kind_at(const std::byte* address) const noexcept override;
 
  private:
   class Listener;
+  static std::expected<std::shared_ptr<const CodeModule>, Refusal> compile(
+      const std::shared_ptr<Engine>& engine, std::span<const std::byte> bytes, MappedFile* file);
   explicit CodeModule(std::shared_ptr<Engine> engine);
   /// Where a function's code lies and its sites: in rising order of offset.
   struct Entry {
