@@ -1,14 +1,8 @@
 #include "wasm/baseline/x64/parallel_moves.h"
 
-namespace plimsoll::wasm::baseline {
+#include <bit>
 
-bool ParallelMoves::is_empty() const noexcept {
-  if (load_count_ != 0) return false;
-  for (const Register source : sources_) {
-    if (source != no_register) return false;
-  }
-  return true;
-}
+namespace plimsoll::wasm::baseline {
 
 void ParallelMoves::move(Register into, Register from) {
   if (is_vector(into)) {
@@ -18,38 +12,44 @@ void ParallelMoves::move(Register into, Register from) {
   }
 }
 
-void ParallelMoves::emit() {
+void ParallelMoves::emit_moves() {
+  const auto first_of = [](RegisterSet set) {
+    return static_cast<Register>(std::countr_zero(set));
+  };
   std::array<std::uint8_t, 32> readers{};
-  for (const Register source : sources_) {
-    if (source != no_register) ++readers[source];
-  }
+  for (RegisterSet left = pending_; left != 0; left &= left - 1)
+    ++readers[sources_[first_of(left)]];
   // Destinations that nobody reads any more go first; what is left then are cycles.
   bool moved = true;
   while (moved) {
     moved = false;
-    for (Register into = 0; into < 32; ++into) {
-      if (sources_[into] == no_register || readers[into] != 0) continue;
+    for (RegisterSet left = pending_; left != 0; left &= left - 1) {
+      const Register into = first_of(left);
+      if (readers[into] != 0) continue;
       move(into, sources_[into]);
       --readers[sources_[into]];
-      sources_[into] = no_register;
+      pending_ &= ~bit(into);
       moved = true;
     }
   }
-  for (Register start = 0; start < 32; ++start) {
-    if (sources_[start] == no_register) continue;
+  while (pending_ != 0) {
     // Each register of a cycle has one reader: save the first, shift the rest along.
+    const Register start = first_of(pending_);
     const Register saved = is_vector(start) ? vector_scratch : scratch;
     move(saved, start);
     Register into = start;
     while (sources_[into] != start) {
-      const Register from = sources_[into];
-      move(into, from);
-      sources_[into] = no_register;
-      into = from;
+      move(into, sources_[into]);
+      pending_ &= ~bit(into);
+      into = sources_[into];
     }
     move(into, saved);
-    sources_[into] = no_register;
+    pending_ &= ~bit(into);
   }
+}
+
+void ParallelMoves::emit() {
+  if (pending_ != 0) emit_moves();
   for (std::size_t index = 0; index < load_count_; ++index) {
     values_.load(load_into_[index], loads_[index]);
   }

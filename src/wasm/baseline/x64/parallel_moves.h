@@ -13,9 +13,7 @@ namespace plimsoll::wasm::baseline {
 class ParallelMoves {
  public:
   ParallelMoves(x86::Assembler& assembler, ValueStack& values)
-      : assembler_(assembler), values_(values) {
-    sources_.fill(no_register);
-  }
+      : assembler_(assembler), values_(values) {}
 
   void add(Register into, const Slot& from) {
     if (from.place != Place::in_register) {
@@ -23,20 +21,24 @@ class ParallelMoves {
       load_into_[load_count_++] = into;
     } else if (from.in != into) {
       sources_[into] = from.in;
+      pending_ |= bit(into);
     }
   }
   /// Nothing would be emitted.
-  [[nodiscard]] bool is_empty() const noexcept;
+  [[nodiscard]] bool is_empty() const noexcept { return pending_ == 0 && load_count_ == 0; }
   void emit();
 
  private:
+  void emit_moves();
   void move(Register into, Register from);
 
   x86::Assembler& assembler_;
   ValueStack& values_;
-  std::array<Register, 32> sources_{};  ///< by destination
-  std::array<Slot, 32> loads_{};
-  std::array<Register, 32> load_into_{};
+  // Only what `pending_` and `load_count_` tell of is set: most merges move nothing.
+  RegisterSet pending_ = 0;           ///< destinations of moves
+  std::array<Register, 32> sources_;  ///< by destination
+  std::array<Slot, 32> loads_;
+  std::array<Register, 32> load_into_;
   std::size_t load_count_ = 0;
 };
 
