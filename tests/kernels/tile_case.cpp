@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numbers>
 
 #include "tensor/graph/half.h"
 #include "tensor/kernels/packing.h"
@@ -77,7 +78,7 @@ double activation_of(double x, const Epilogue& epilogue) {
     case Activation::tanh:
       return std::tanh(x);
     case Activation::gelu:
-      return x * (1 + std::erf(x / std::sqrt(2.0))) / 2;
+      return x * (1 + std::erf(x / std::numbers::sqrt2)) / 2;
   }
   return x;
 }

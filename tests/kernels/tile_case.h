@@ -26,12 +26,15 @@ struct TileCase {
   bool whole_numbers = true;  ///< small ones, so that all sums are exact
 
   // Operands, made by prepare().
+  // NOLINTBEGIN(readability-redundant-member-init): g++ warns of members that a designated
+  // initialiser leaves out unless they have one.
   std::vector<float> a{};      ///< [taps][m][row_stride]
   std::vector<float> b{};      ///< [taps·k][n], as read by a kernel (without zero points)
   std::vector<float> zeros{};  ///< per column
   std::vector<float> scales{};
   std::vector<float> shifts{};
   std::vector<float> residuals{};  ///< as the output
+  // NOLINTEND(readability-redundant-member-init)
 
   void prepare(std::uint32_t seed);
   /// The weight in the panels of a target.
