@@ -6,6 +6,7 @@
 
 #include "kernels/numbers.h"
 #include "kernels/targets.h"
+#include "tensor/kernels/forms/forms.h"
 #include "tensor/kernels/packing.h"
 #include "tensor/kernels/table.h"
 
@@ -119,9 +120,8 @@ class IntegerTiles : public TargetTest {
     return bytes;
   }
 
-  static std::vector<std::byte> run(const IntegerCase& problem, const Operands& made,
-                                    std::int64_t tile_rows) {
-    const KernelTable& table = kernel_table(GetParam());
+  static std::vector<std::byte> run(const KernelTable& table, const IntegerCase& problem,
+                                    const Operands& made, std::int64_t tile_rows) {
     const std::int64_t tap_rows = PanelLayout::padded_depth(1, problem.k, integer_depth_block);
     const PanelLayout layout{problem.taps * tap_rows, problem.n, table.panel, 1,
                              integer_depth_block};
@@ -169,11 +169,12 @@ class IntegerTiles : public TargetTest {
     return output;
   }
 
-  static void check(const IntegerCase& problem) {
+  static void check(const IntegerCase& problem) { check(kernel_table(GetParam()), problem); }
+  static void check(const KernelTable& table, const IntegerCase& problem) {
     const Operands made = make(problem);
     const std::vector<std::byte> wanted = expected(problem, made);
-    for (std::int64_t rows : {kernel_table(GetParam()).max_rows, std::int64_t{1}}) {
-      EXPECT_TRUE(run(problem, made, rows) == wanted)
+    for (std::int64_t rows : {table.max_rows, std::int64_t{1}}) {
+      EXPECT_TRUE(run(table, problem, made, rows) == wanted)
           << problem.m << "x" << problem.k << "x" << problem.n << ", " << problem.taps << " taps, "
           << (problem.a_signed ? "i8" : "u8") << " by " << (problem.b_signed ? "i8" : "u8")
           << ", output " << static_cast<int>(problem.output);
@@ -216,6 +217,28 @@ TEST_P(IntegerTiles, RequantiseRoundingHalvesToEven) {
     check({37, 20, 45, 9, true, false, true, true, output});
   }
 }
+
+#if defined(__x86_64__)
+/// Target avx512 takes VNNI where the CPU has it: the other tile is checked beside it.
+class IntegerTilesOfAvx512 : public IntegerTiles {};
+
+TEST_P(IntegerTilesOfAvx512, ComputeTheSameWithoutVnni) {
+  for (int kinds = 0; kinds < 4; ++kinds) {
+    IntegerCase problem{21, 130, 77, 2, (kinds & 1) != 0, (kinds & 2) != 0, true, true};
+    check(avx512_table(), problem);
+    problem.extreme = true;
+    check(avx512_table(), problem);
+  }
+}
+
+TEST_P(IntegerTilesOfAvx512, HaveVnniWhereTheCpuHas) {
+  if (__builtin_cpu_supports("avx512vnni") == 0) GTEST_SKIP() << "this CPU has no VNNI";
+  EXPECT_EQ(kernel_table(Target::avx512).integer_tile, avx512_vnni_integer_tile());
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, IntegerTilesOfAvx512, testing::Values(Target::avx512),
+                         target_test_name);
+#endif
 
 INSTANTIATE_TEST_SUITE_P(Targets, IntegerTiles, all_targets, target_test_name);
 
