@@ -29,7 +29,7 @@ struct MergedShape {
   std::vector<std::array<std::int64_t, ElementwiseNode::most_inputs>> strides;
 
   MergedShape(const Shape& output, std::span<const KernelOperand> inputs) {
-    std::array<std::int64_t, ElementwiseNode::most_inputs> next;
+    std::array<std::int64_t, ElementwiseNode::most_inputs> next{};
     next.fill(1);
     for (std::size_t axis = output.rank(); axis-- > 0;) {
       std::array<std::int64_t, ElementwiseNode::most_inputs> own{};

@@ -49,7 +49,7 @@ struct ElementwiseNode : KernelNode {
   [[nodiscard]] bool row_wise() const override { return true; }
   [[nodiscard]] std::optional<RowRange> input_rows(std::size_t input,
                                                    RowRange output) const override;
-  void run_rows(const KernelContext& context, RowRange output) const override;
+  void run_rows(const KernelContext& context, RowRange range) const override;
 
   /// Whether each input has rows of its own, for outputs of rank 4.
   std::array<bool, most_inputs> has_rows{};

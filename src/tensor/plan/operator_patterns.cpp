@@ -365,7 +365,9 @@ class Contraction {
 
   /// One reader less; what nobody reads any more goes too.
   void release(ValueId id) {
-    if (id == no_value || --readers_[id] != 0 || maker_[id] == none) return;
+    if (id == no_value) return;
+    --readers_[id];
+    if (readers_[id] != 0 || maker_[id] == none) return;
     ProgramNode& node = program_.nodes[maker_[id]];
     for (ValueId out : node.outputs) {
       if (out != no_value && readers_[out] != 0) return;

@@ -140,7 +140,9 @@ void Rewriter::release(ValueId id) {
   while (!released.empty()) {
     id = released.back();
     released.pop_back();
-    if (id == no_value || readers_[id] == 0 || --readers_[id] != 0) continue;
+    if (id == no_value || readers_[id] == 0) continue;
+    --readers_[id];
+    if (readers_[id] != 0) continue;
     ProgramNode* node = maker(id);
     if (node == nullptr || node->definition == nullptr ||
         std::ranges::any_of(node->outputs,
