@@ -57,8 +57,9 @@ struct EngineOptions {
   Policy policy = Policy::favor_speed;
   /// Kernel target: "generic", "avx2", "avx512"; empty: the best this CPU has. Asking for one that
   /// the CPU lacks is an Error(usage).
-  std::string target = {};
-  Progress progress = {};
+  // Initialised in words, so that {.threads = 2} is no warning in a program that includes this.
+  std::string target = {};  // NOLINT(readability-redundant-member-init)
+  Progress progress = {};   // NOLINT(readability-redundant-member-init)
 };
 
 /// A dimension of a declared input or output: a number, or −1 with a symbol that may be empty.
@@ -220,7 +221,7 @@ class Session {
   /// are checked against the declaration: Error(bad_input).
   void set_input(std::string_view name, ConstTensorView value);
   /// A sequence input, as its elements; borrowed like a tensor.
-  void set_input_sequence(std::string_view name, std::vector<ConstTensorView> values);
+  void set_input_sequence(std::string_view name, const std::vector<ConstTensorView>& values);
   /// An optional input without a value.
   void set_input_absent(std::string_view name);
   /// For `plan` without values: only type and shape. Small inputs whose value decides shapes then

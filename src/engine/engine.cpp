@@ -65,7 +65,9 @@ Model Engine::open(const std::string& path) const {
   model->graph = tensor::import_onnx(path);
   state_->add_growth(growth, model->unreserved);
   // Here nothing is refused: what does not fit is told by the plan.
-  if (state_->measured != nullptr) static_cast<void>(state_->measured->update());
+  if (state_->measured != nullptr) {
+    [[maybe_unused]] const auto refused = state_->measured->update();
+  }
   model->weight_budget = state_->root->child("weights");
   model->weights = std::make_unique<tensor::WeightStore>(model->weight_budget);
   return Model(std::move(model));

@@ -63,6 +63,7 @@ void describe_measures(PlanReport& report, const tensor::PlanChoice& choice,
 
 std::vector<std::string> output_names(const tensor::Graph& graph) {
   std::vector<std::string> names;
+  names.reserve(graph.outputs.size());
   for (tensor::ValueId id : graph.outputs) names.push_back(graph.values[id].name);
   return names;
 }
@@ -113,7 +114,7 @@ PlanReport plan_session(Session::State& session, PlanPurpose purpose,
   if (purpose == PlanPurpose::promise && engine.options.owns_process) {
     static_cast<void>(memory::trim_heap());
   }
-  static_cast<void>(session.claim_unreserved());
+  [[maybe_unused]] const auto refused = session.claim_unreserved();
   const std::uint64_t process = engine.options.limit_covers_process ? engine.base_bytes : 0;
   std::uint64_t reserved = engine.root->used() + session.unclaimed_bytes();
   reserved -= std::min(reserved, execution.reusable_bytes());

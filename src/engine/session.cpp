@@ -112,7 +112,8 @@ void Session::set_input(std::string_view name, ConstTensorView value) {
   state_->input_set[index] = true;
 }
 
-void Session::set_input_sequence(std::string_view name, std::vector<ConstTensorView> values) {
+void Session::set_input_sequence(std::string_view name,
+                                 const std::vector<ConstTensorView>& values) {
   const std::size_t index = state_->input_index(name);
   auto sequence = std::make_shared<tensor::SequenceValue>();
   for (const ConstTensorView& value : values) {

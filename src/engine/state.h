@@ -55,8 +55,8 @@ struct Session::State {
   UnreservedShare unreserved;  ///< as the engine's
   std::vector<bool> input_set;
   struct StateBinding {
-    std::size_t output;
-    std::size_t input;
+    std::size_t output = 0;
+    std::size_t input = 0;
     std::array<memory::Block, 2> memory;  ///< see states.h
     std::size_t side = 0;                 ///< the one that the next run writes
   };

@@ -228,7 +228,7 @@ class Picture {
   }
 
   void draw_title(std::string& svg) const {
-    text_at(svg, left, 32, "font-size=\"20\" font-weight=\"bold\"",
+    text_at(svg, left, 32, R"(font-size="20" font-weight="bold")",
             facts_.name.empty() ? std::string("Memory over time")
                                 : fmt::format("Memory over time: {}", facts_.name));
     std::string figures;
@@ -246,14 +246,14 @@ class Picture {
     if (facts_.limit_bytes == 0) return;
     const bool over = peak_ > facts_.limit_bytes;
     if (!over && facts_.predicted_peak_bytes > facts_.limit_bytes) {
-      text_at(svg, left, 80, fmt::format("font-size=\"15\" fill=\"{}\"", limit_color),
+      text_at(svg, left, 80, fmt::format(R"(font-size="15" fill="{}")", limit_color),
               fmt::format("refused before anything large: {} more would be needed than is allowed",
                           format_bytes(facts_.predicted_peak_bytes - facts_.limit_bytes)));
       return;
     }
     const std::uint64_t apart = over ? peak_ - facts_.limit_bytes : facts_.limit_bytes - peak_;
     text_at(svg, left, 80,
-            fmt::format("font-size=\"15\" fill=\"{}\"", over ? limit_color : "#2a7d3f"),
+            fmt::format(R"(font-size="15" fill="{}")", over ? limit_color : "#2a7d3f"),
             over ? fmt::format("OVER THE LIMIT by {}", format_bytes(apart))
                  : fmt::format("stayed {} below the limit", format_bytes(apart)));
   }
@@ -274,7 +274,7 @@ class Picture {
       const std::string duration =
           format_seconds(phases_[index].end_seconds - phases_[index].begin_seconds);
       if (letters >= duration.size()) {
-        text_at(svg_, from + 6, top - 4, fmt::format("fill=\"{}\" font-size=\"12\"", faint),
+        text_at(svg_, from + 6, top - 4, fmt::format(R"(fill="{}" font-size="12")", faint),
                 duration);
       }
     }
@@ -282,11 +282,13 @@ class Picture {
 
   void draw_axes() {
     const double step = tick_step(ceiling_);
-    for (double bytes = 0; bytes <= ceiling_; bytes += step) {
+    const auto lines = static_cast<int>(ceiling_ / step);
+    for (int number = 0; number <= lines; ++number) {
+      const double bytes = step * number;
       add("<line x1=\"{}\" y1=\"{:.1f}\" x2=\"{}\" y2=\"{:.1f}\" stroke=\"#c9ced6\" "
           "stroke-width=\"{}\"/>\n",
           left, y(bytes), right, y(bytes), bytes == 0 ? 1.5 : 0.7);
-      text_at(svg_, left - 8, y(bytes) + 4, fmt::format("text-anchor=\"end\" fill=\"{}\"", faint),
+      text_at(svg_, left - 8, y(bytes) + 4, fmt::format(R"(text-anchor="end" fill="{}")", faint),
               tick_label(bytes, ceiling_));
     }
     for (std::size_t index = 1; index < phases_.size(); ++index) {
@@ -297,7 +299,7 @@ class Picture {
     text_at(
         svg_, left, bottom + 18, fmt::format("fill=\"{}\"", faint),
         axis_.stretched() ? "time → (short phases are drawn wider than they lasted)" : "time →");
-    text_at(svg_, right, bottom + 18, fmt::format("text-anchor=\"end\" fill=\"{}\"", faint),
+    text_at(svg_, right, bottom + 18, fmt::format(R"(text-anchor="end" fill="{}")", faint),
             format_seconds(end_of(events_, phases_)));
   }
 
@@ -394,7 +396,7 @@ class Picture {
     add("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"9\" fill=\"white\" stroke=\"{}\" "
         "stroke-width=\"1.6\"/>\n",
         x, at, kernel_color);
-    text_at(svg_, x, at + 4, "text-anchor=\"middle\" font-size=\"11\" font-weight=\"bold\"",
+    text_at(svg_, x, at + 4, R"(text-anchor="middle" font-size="11" font-weight="bold")",
             std::to_string(number));
   }
 
@@ -411,7 +413,7 @@ class Picture {
     legend(left + 640, base_color, false, "the program before the model was opened");
     line += 34;
     if (phases_.empty()) return line;
-    text_at(svg_, left, line, "font-size=\"15\" font-weight=\"bold\"",
+    text_at(svg_, left, line, R"(font-size="15" font-weight="bold")",
             marked_.size() == phases_.size() ? std::string("What made each peak")
                                              : fmt::format("What made the {} highest peaks of {}",
                                                            marked_.size(), phases_.size()));

@@ -103,7 +103,7 @@ std::expected<void, Refusal> LoadedInputs::read(const Engine& engine, Session& s
   if (input.value->is_absent()) {
     session.set_input_absent(input.name);
   } else if (input.value->is_sequence()) {
-    session.set_input_sequence(input.name, std::move(views));
+    session.set_input_sequence(input.name, views);
   } else {
     session.set_input(input.name, views.front());
   }

@@ -460,6 +460,8 @@ void Execution::run_step(const StageMemory& memory, const StagePlan& plan, const
   const ProgramNode& node = memory.program.nodes[step.node];
   std::vector<KernelOperand> inputs;
   std::vector<KernelOperand> outputs;
+  inputs.reserve(step.inputs.size());
+  outputs.reserve(step.outputs.size());
   for (std::size_t index = 0; index < step.inputs.size(); ++index) {
     inputs.push_back(memory.operand(step.inputs[index], node.inputs[index]));
   }
