@@ -53,6 +53,12 @@ TEST(Plan, SaysWhatItTakes) {
 TEST(Plan, TheSmallestWorkableLimitWorksAndBelowItIsRefused) {
   const ModelFile file(product_model(512, 512));
   const std::vector<float> x(512 * 1024, 1);
+  {
+    // Touches the pages of the program that a run takes, which later engines then do not add.
+    Session session = Engine::create(limited(128 * mebibyte)).open(file.path()).new_session();
+    session.set_input("x", view_of(x, {1024, 512}));
+    ASSERT_TRUE(session.run());
+  }
   Session free_session = Engine::create(limited(64 * mebibyte)).open(file.path()).new_session();
   free_session.set_input("x", view_of(x, {1024, 512}));
   const std::uint64_t smallest = free_session.plan().smallest_workable_limit_bytes;
@@ -67,14 +73,14 @@ TEST(Plan, TheSmallestWorkableLimitWorksAndBelowItIsRefused) {
   session.set_input("x", view_of(x, {1024, 512}));
   const PlanReport refused = session.plan();
   EXPECT_EQ(refused.verdict, Verdict::does_not_fit);
-  // Pages of the program that were touched meanwhile are not added again.
   EXPECT_LE(refused.smallest_workable_limit_bytes, smallest + 256 * 1024);
-  EXPECT_GE(refused.smallest_workable_limit_bytes, smallest - 4 * mebibyte);
+  EXPECT_GE(refused.smallest_workable_limit_bytes, smallest - mebibyte / 2);
+  const std::uint64_t held = engine.reserved_bytes();
   const auto outcome = session.run();
   ASSERT_FALSE(outcome);
-  EXPECT_GE(outcome.error().smallest_workable_limit_bytes, smallest - 4 * mebibyte);
+  EXPECT_GE(outcome.error().smallest_workable_limit_bytes, smallest - mebibyte / 2);
   EXPECT_NE(outcome.error().purpose.find("model.onnx"), std::string::npos);
-  EXPECT_LT(engine.reserved_bytes(), 2 * mebibyte);  // before anything large
+  EXPECT_LT(engine.reserved_bytes(), held + mebibyte / 2);  // before anything large
 }
 
 TEST(Plan, AWeightThatIsThereAlreadyIsNotCountedTwice) {
@@ -133,10 +139,11 @@ TEST(StagedPlan, ALoopThatDoesNotFitIsRefusedByName) {
   session.set_input("x", view_of(x, {1024, 1024}));
   session.set_input("count", view_of(count, {}));
   EXPECT_EQ(session.plan().verdict, Verdict::fits_so_far);
+  const std::uint64_t held = engine.reserved_bytes();
   const auto outcome = session.run();
   if (!outcome) {
     EXPECT_NE(outcome.error().stage.find("loop"), std::string::npos) << outcome.error().stage;
-    EXPECT_LT(engine.reserved_bytes(), 8 * mebibyte);
+    EXPECT_LT(engine.reserved_bytes(), held + 2 * mebibyte);
   } else {
     EXPECT_EQ(session.output("y").span<float>()[0], 3);
   }
