@@ -78,7 +78,7 @@ class ExitCodes(CommandLineTest):
 
     def test_the_limit_that_a_refusal_names_works(self):
         model = small_models.dense(self.folder, 1024)
-        for limit in ("1", "3MiB", "5MiB", "9MiB"):
+        for limit in ("1", "3MiB", "5MiB", "6MiB"):
             with self.subTest(limit=limit):
                 done = self.expect(DOES_NOT_FIT, "run", model, "--input", "random:1",
                                    "--memory-limit", limit, "--quiet")

@@ -101,6 +101,20 @@ class RunReports(CommandLineTest):
         self.assertEqual(report["verdict"], "fits-so-far")
         self.assertIn("Range", report["stage"])
 
+    def test_measures(self):
+        model = small_models.dense(self.folder, 2048)
+        options = ("--input", "random:1", "--output", self.folder / "y.npy")
+        smallest = self.report("plan", model)["smallest_workable_limit_bytes"]
+        whole = checked(self.report("run", model, *options), "report")
+        expected = np.load(self.folder / "y.npy")
+        report = checked(self.report("run", model, *options, "--memory-limit", smallest), "report")
+        self.assertEqual((whole["verdict"], report["verdict"]), ("fits", "fits-with-measures"))
+        self.assertLessEqual(report["kernel_peak_bytes"], smallest)
+        self.assertLess(report["kernel_peak_bytes"], whole["kernel_peak_bytes"])
+        self.assertGreater(report["weights"]["streamed_bytes"], 0)
+        self.assertIn("streamed", [item["residency"] for item in report["weights"]["items"]])
+        np.testing.assert_array_equal(np.load(self.folder / "y.npy"), expected)
+
     def test_a_sequence(self):
         report = checked(self.report("run", small_models.split_sequence(self.folder), "--input",
                                      "random:1", "--output", self.folder / "rows.npy"), "report")
