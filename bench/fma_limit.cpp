@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iomanip>
+#include <iostream>
 
 namespace {
 
@@ -74,6 +76,6 @@ int main() {
     return 1;
   }
   static_cast<void>(best_gflops(run));  // warms up: clocks change under wide vectors
-  std::printf("%.1f\n", best_gflops(run));
+  std::cout << std::fixed << std::setprecision(1) << best_gflops(run) << '\n';
   return 0;
 }
