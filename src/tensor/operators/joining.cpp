@@ -11,17 +11,11 @@
 namespace plimsoll::tensor {
 namespace {
 
-std::size_t concat_axis(const Node& node, std::size_t rank) {
-  // Version 1 had a default; from version 4 the attribute is required.
-  const std::int64_t axis = node.opset < 4 ? node.integer("axis", 1) : node.integer("axis");
-  return normalize_axis(axis, rank);
-}
-
 void infer_concat(InferContext& context) {
   check_input_count(context, 1, SIZE_MAX);
   const TensorType& first = check_type(context, 0, all_types);
   check_rank(context, 0, 1, Shape::max_rank);
-  const std::size_t axis = concat_axis(context.node(), first.shape.rank());
+  const std::size_t axis = joining_axis(context.node(), first.shape.rank());
   std::vector<std::int64_t> dimensions = to_vector(first.shape);
   for (std::size_t index = 1; index < context.input_count(); ++index) {
     check_same_type(context, 0, index);
@@ -44,16 +38,23 @@ std::int64_t row_bytes(const Shape& shape, std::size_t axis, ElementType element
   return shape.product(axis, shape.rank()) * static_cast<std::int64_t>(element_size(element));
 }
 
+/// The planner may have placed a part in the whole, where it is one run of bytes.
+bool in_place(std::int64_t rows, const std::byte* source, const std::byte* destination) {
+  return rows == 1 && source == destination;
+}
+
 void run_concat(RunContext& context) {
   const TensorView output = context.output(0);
-  const std::size_t axis = concat_axis(context.node(), output.shape.rank());
+  const std::size_t axis = joining_axis(context.node(), output.shape.rank());
   const std::int64_t rows = output.shape.product(0, axis);
   const std::int64_t output_row = row_bytes(output.shape, axis, output.type);
   std::int64_t offset = 0;
   for (std::size_t index = 0; index < context.input_count(); ++index) {
     const ConstTensorView input = context.input(index);
     const std::int64_t row = row_bytes(input.shape, axis, input.type);
-    copy_rows(context.threads(), rows, row, input.data, row, output.data + offset, output_row);
+    if (!in_place(rows, input.data, output.data + offset)) {
+      copy_rows(context.threads(), rows, row, input.data, row, output.data + offset, output_row);
+    }
     offset += row;
   }
 }
@@ -109,7 +110,7 @@ std::vector<std::int64_t> part_sizes(const Context& context, std::int64_t dimens
 void infer_split(InferContext& context) {
   check_input_count(context, 1, 2);
   const TensorType& type = check_type(context, 0, all_types);
-  const std::size_t axis = normalize_axis(context.node().integer("axis", 0), type.shape.rank());
+  const std::size_t axis = joining_axis(context.node(), type.shape.rank());
   const std::vector<std::int64_t> sizes = part_sizes(context, type.shape[axis]);
   std::vector<std::int64_t> dimensions = to_vector(type.shape);
   for (std::size_t index = 0; index < sizes.size(); ++index) {
@@ -120,7 +121,7 @@ void infer_split(InferContext& context) {
 
 void run_split(RunContext& context) {
   const ConstTensorView input = context.input(0);
-  const std::size_t axis = normalize_axis(context.node().integer("axis", 0), input.shape.rank());
+  const std::size_t axis = joining_axis(context.node(), input.shape.rank());
   const std::int64_t rows = input.shape.product(0, axis);
   const std::int64_t input_row = row_bytes(input.shape, axis, input.type);
   const std::int64_t unit = row_bytes(input.shape, axis + 1, input.type);
@@ -128,7 +129,8 @@ void run_split(RunContext& context) {
   std::int64_t offset = 0;
   for (std::size_t index = 0; index < sizes.size(); ++index) {
     const std::int64_t size = sizes[index] * unit;
-    if (context.has_output(index)) {
+    if (context.has_output(index) &&
+        !in_place(rows, input.data + offset, context.output(index).data)) {
       copy_rows(context.threads(), rows, size, input.data + offset, input_row,
                 context.output(index).data, size);
     }
@@ -137,6 +139,12 @@ void run_split(RunContext& context) {
 }
 
 }  // namespace
+
+std::size_t joining_axis(const Node& node, std::size_t rank) {
+  if (node.op_type == "Split") return normalize_axis(node.integer("axis", 0), rank);
+  // Version 1 had a default; from version 4 the attribute is required.
+  return normalize_axis(node.opset < 4 ? node.integer("axis", 1) : node.integer("axis"), rank);
+}
 
 void register_joining(OperatorTable& table) {
   for (int version : {1, 4, 11, 13}) {

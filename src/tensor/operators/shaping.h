@@ -28,6 +28,9 @@ void register_dropout(OperatorTable& table);
   return read_integers(context.input(index));
 }
 
+/// The axis of a Concat or Split over tensors of that rank.
+[[nodiscard]] std::size_t joining_axis(const Node& node, std::size_t rank);
+
 /// Strides of a row-major tensor, in elements.
 [[nodiscard]] std::vector<std::int64_t> row_major_strides(const Shape& shape);
 

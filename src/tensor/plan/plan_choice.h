@@ -23,7 +23,8 @@ struct PlanChoice {
   friend bool operator==(const PlanChoice&, const PlanChoice&) = default;
 };
 
-/// The plan of a stage. `options.strips` and `options.streamed` are made here.
+/// The plan of a stage. `options.strips`, `options.placed` and `options.streamed` are
+/// made here.
 [[nodiscard]] StagePlan plan_stage(Program& program, StageOptions options, const PlanChoice& choice,
                                    bool first_stage);
 

@@ -6,41 +6,16 @@
 
 #include "tensor/encode/encode_columns.h"
 #include "tensor/graph/specialize.h"
+#include "tensor/operators/planned_context.h"
 #include "tensor/plan/kernel_node.h"
 #include "tensor/plan/row_form.h"
 
 namespace plimsoll::tensor {
 namespace {
 
-/// Same bytes, same order: the output is the input under another shape.
-bool is_view(const ProgramNode& node) {
-  if (node.kernel != nullptr || !node.definition->domain.empty()) return false;
-  const std::string& op = node.definition->op_type;
-  return op == "Reshape" || op == "Squeeze" || op == "Unsqueeze" || op == "Flatten" ||
-         op == "Identity";
-}
-
 std::uint64_t value_bytes(const ProgramValue& value) {
   return checked_bytes(value.type.shape, element_size(value.type.element), value.name.c_str());
 }
-
-/// A node as the operators' scratch function sees it after inference.
-class SizedContext : public InferContext {
- public:
-  SizedContext(Program& program, const ProgramNode& node) : program_(program), node_(node) {}
-  [[nodiscard]] const Node& node() const override { return *node_.definition; }
-  [[nodiscard]] const TensorType& input(std::size_t index) const override {
-    return program_.values[node_.inputs.at(index)].type;
-  }
-  [[nodiscard]] std::optional<ConstTensorView> known_value(std::size_t index) const override {
-    return tensor::known_value(program_, node_.inputs.at(index));
-  }
-  void set_output(std::size_t, ElementType, const Shape&) override {}
-
- private:
-  Program& program_;
-  const ProgramNode& node_;
-};
 
 /// Memory that one or more values share: views, and outputs computed in place.
 struct Buffer {
@@ -57,6 +32,8 @@ class StagePlanner {
         options_(options),
         buffer_of_(program.values.size(), none),
         place_of_(program.values.size()) {
+    for (const PlacedPart& part : options.placed) part_of_.emplace(part.part, part);
+    for (const PlacedPart& part : options.placed) whole_of_.emplace(part.whole, none);
     for (const StripGroup& group : options.strips) {
       auto walk = StripWalk::of(program, facts, group);
       if (!walk) {
@@ -142,7 +119,7 @@ class StagePlanner {
     const auto found = std::ranges::find(externals, id);
     const auto index = static_cast<std::uint32_t>(found - externals.begin());
     if (found == externals.end()) externals.push_back(id);
-    return {Place::Kind::external, 0, index, nullptr};
+    return {.kind = Place::Kind::external, .index = index};
   }
 
   /// The number of the weight in the plan's list.
@@ -164,10 +141,10 @@ class StagePlanner {
     const ValueId id = node.inputs[input];
     const std::uint32_t number = weight_number(id, encoding);
     if (number >= options_.streamed.size() || !options_.streamed[number]) {
-      return {Place::Kind::weight, 0, number, nullptr};
+      return {.kind = Place::Kind::weight, .index = number};
     }
     plan_.weights[number].streamed = true;
-    Place place{Place::Kind::streamed, buffers_.size(), number, nullptr};
+    Place place{.kind = Place::Kind::streamed, .offset = buffers_.size(), .index = number};
     std::uint64_t bytes = encoding.bytes;
     // A group needs its weights in every round.
     const bool in_parts = input == 1 && node.kernel != nullptr && !in_group_ &&
@@ -191,9 +168,9 @@ class StagePlanner {
     }
     switch (value.kind) {
       case ValueKind::constant:
-        return {Place::Kind::constant, 0, 0, value.constant->data()};
+        return {.kind = Place::Kind::constant, .memory = value.constant->data()};
       case ValueKind::materialised:
-        return {Place::Kind::constant, 0, 0, value.memory};
+        return {.kind = Place::Kind::constant, .memory = value.memory};
       case ValueKind::input:
         return external(id);
       case ValueKind::weight: {
@@ -207,7 +184,7 @@ class StagePlanner {
                                       : plain_encoding(value.type);
         // Small ones may have been read already, while shapes were worked out.
         if (encoding.kind == Encoding::Kind::plain && known_value(program_, id)) {
-          return {Place::Kind::constant, 0, 0, program_.values[id].constant->data()};
+          return {.kind = Place::Kind::constant, .memory = program_.values[id].constant->data()};
         }
         return weight(node, index, encoding, time);
       }
@@ -217,6 +194,44 @@ class StagePlanner {
         break;
     }
     fail_internal(fmt::format("{}: value '{}' has no place", node.label(), value.name));
+  }
+
+  /// The place of a value that lies in another, or that others lie in.
+  Place shared_place(ValueId id, std::int32_t step, std::int32_t last) {
+    std::uint64_t within = 0;
+    ValueId root = id;
+    for (auto found = part_of_.find(root); found != part_of_.end(); found = part_of_.find(root)) {
+      within += found->second.offset;
+      root = found->second.whole;
+    }
+    std::uint32_t& number = whole_of_[root];
+    if (number == none) {
+      buffers_.push_back({value_bytes(program_.values[root]), step, last, false});
+      number = static_cast<std::uint32_t>(buffers_.size() - 1);
+    }
+    buffers_[number].last = std::max(buffers_[number].last, last);
+    buffer_of_[id] = number;
+    return {.kind = Place::Kind::arena, .offset = number, .within = within};
+  }
+
+  /// Whether the node is a Concat or Split of which every part lies in the whole.
+  bool is_in_place(std::uint32_t number) const {
+    if (options_.placed.empty()) return false;
+    const ProgramNode& node = program_.nodes[number];
+    if (node.kernel != nullptr) return false;
+    const bool concat = node.definition->op_type == "Concat";
+    if (!concat && node.definition->op_type != "Split") return false;
+    std::uint64_t offset = 0;
+    for (ValueId part : concat ? node.inputs : node.outputs) {
+      // A value that is given twice lies in one of its places only.
+      const auto found = part_of_.find(part);
+      if (found == part_of_.end() || found->second.node != number ||
+          found->second.offset != offset) {
+        return false;
+      }
+      offset += value_bytes(program_.values[part]);
+    }
+    return true;
   }
 
   /// Whether a result may be computed over the value: nobody reads it later.
@@ -263,6 +278,13 @@ class StagePlanner {
     for (std::size_t index = 0; index < node.inputs.size(); ++index) {
       planned.inputs.push_back(input_place(node, index, step));
     }
+    if (is_in_place(step_number)) {
+      // Its result, or its results, lie where its inputs do.
+      for (ValueId id : node.outputs) {
+        place_of_[id] = shared_place(id, step, std::max(last_use_[id], step));
+      }
+      return;
+    }
     const int in_place =
         node.kernel != nullptr ? node.kernel->in_place_input() : node.op->in_place_input;
     for (std::size_t index = 0; index < node.outputs.size(); ++index) {
@@ -291,6 +313,11 @@ class StagePlanner {
         planned.outputs.push_back(place_of_[id]);
         continue;
       }
+      if (part_of_.contains(id) || whole_of_.contains(id)) {
+        place_of_[id] = shared_place(id, step, last);
+        planned.outputs.push_back(place_of_[id]);
+        continue;
+      }
       if (index == 0 && in_place >= 0 && static_cast<std::size_t>(in_place) < node.inputs.size()) {
         const ValueId source = node.inputs[static_cast<std::size_t>(in_place)];
         if (source != no_value && may_share(source, step) &&
@@ -308,13 +335,14 @@ class StagePlanner {
       buffers_.push_back({bytes, step, last, false});
       buffer_of_[id] = static_cast<std::uint32_t>(buffers_.size() - 1);
       // The buffer's number stands for its offset until the arena is laid out.
-      place_of_[id] = {Place::Kind::arena, buffers_.size() - 1, 0, nullptr, 0, ring};
+      place_of_[id] = {
+          .kind = Place::Kind::arena, .offset = buffers_.size() - 1, .ring_rows = ring};
       planned.outputs.push_back(place_of_[id]);
     }
     if (node.kernel != nullptr) {
       planned.scratch_bytes = node.kernel->scratch_bytes(options_.threads);
     } else if (node.op->scratch != nullptr) {
-      planned.scratch_bytes = node.op->scratch(SizedContext(program_, node));
+      planned.scratch_bytes = node.op->scratch(PlannedContext(program_, node));
     }
     if (group != nullptr && group->scratch_buffer != none) {
       Buffer& shared = buffers_[group->scratch_buffer];
@@ -350,7 +378,7 @@ class StagePlanner {
 
   [[nodiscard]] Place resolved(Place place) const {
     if (place.kind == Place::Kind::arena || place.kind == Place::Kind::streamed) {
-      place.offset = layout_.offsets[place.offset];
+      place.offset = layout_.offsets[place.offset] + place.within;
     }
     return place;
   }
@@ -362,6 +390,8 @@ class StagePlanner {
   std::vector<std::uint32_t> buffer_of_;
   std::vector<Place> place_of_;
   std::vector<std::int32_t> last_use_;
+  std::unordered_map<ValueId, PlacedPart> part_of_;
+  std::unordered_map<ValueId, std::uint32_t> whole_of_;  ///< their buffers; `none`: not made yet
   std::vector<Group> groups_;
   std::size_t next_group_ = 0;
   bool in_group_ = false;    ///< the node at hand is computed in strips

@@ -11,6 +11,7 @@
 #include "tensor/encode/encoding.h"
 #include "tensor/graph/program.h"
 #include "tensor/plan/arena.h"
+#include "tensor/plan/placement.h"
 #include "tensor/plan/strips.h"
 
 namespace plimsoll::tensor {
@@ -32,6 +33,7 @@ struct Place {
   /// Of streamed weights that are taken in parts: columns at a time; 0: the whole weight.
   std::int64_t part_columns = 0;
   std::int64_t ring_rows = 0;  ///< of results within a strip group that are not kept whole
+  std::uint64_t within = 0;    ///< bytes into the memory of the value that this one is a part of
 };
 
 struct WeightUse {
@@ -76,6 +78,8 @@ struct StageOptions {
   int threads = 1;
   std::vector<ValueId> external_outputs;
   std::vector<StripGroup> strips;  ///< disjoint, in order; each can be computed in strips
+  /// Some of possible_placements: parts that lie in their wholes.
+  std::vector<PlacedPart> placed;
   /// By number in StagePlan::weights (which does not depend on this): those to be streamed. May be
   /// shorter than the list.
   std::vector<bool> streamed;
