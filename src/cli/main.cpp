@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "cli/commands/archive.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/wasm.h"
 #include "cli/exit_code.h"
@@ -22,6 +23,7 @@ int main(int argc, char** argv) {
   }
   try {
     if (argc >= 2 && std::strcmp(argv[1], "wasm") == 0) return wasm(argc - 1, argv + 1);
+    if (argc >= 2 && std::strcmp(argv[1], "archive") == 0) return archive(argc - 1, argv + 1);
     const Parsed parsed = parse_options(argc, argv);
     if (parsed.exit_code >= 0) return parsed.exit_code;
     return parsed.options.command == Command::inspect ? inspect(parsed.options)

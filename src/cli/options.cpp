@@ -165,6 +165,7 @@ Parsed parse_options(int argc, char** argv) {
   }
   // For the list in --help: main() hands these to the options of their own.
   app.add_subcommand("wasm", "WebAssembly modules: see plimsoll wasm --help");
+  app.add_subcommand("archive", "parameter archives: see plimsoll archive --help");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
