@@ -62,6 +62,27 @@ class Listing(CommandLineTest):
         text = self.expect(0, "archive", "list", file).stdout
         self.assertIn("ones  8 bytes of 0x0000803f", text)
 
+    def test_safetensors_and_their_shards(self):
+        header = json.dumps({"w": {"dtype": "BF16", "shape": [1, 2], "data_offsets": [0, 4]}}).encode()
+        file = self.write("a.safetensors", struct.pack("<Q", len(header)) + header + b"wwww")
+        entry = self.checked(file)["entries"][0]
+        self.assertEqual((entry["type"], entry["shape"], entry["offset"], entry["length"]),
+                         ("bf16", [1, 2], 8 + len(header), 4))
+        index = self.write("m.safetensors.index.json",
+                           json.dumps({"weight_map": {"w": "a.safetensors"}}).encode())
+        document = self.checked(index)
+        self.assertEqual((document["format"], document["entries"][0]["file"]),
+                         ("safetensors", str(file)))
+        self.assertIn("w  bf16 1x2  4 bytes at", self.expect(0, "archive", "list", file).stdout)
+
+    def test_gguf(self):
+        head = (struct.pack("<4sIQQQ", b"GGUF", 3, 1, 0, 1) + b"w"
+                + struct.pack("<IQQIQ", 2, 256, 3, 12, 0))
+        file = self.write("a.gguf", head.ljust(96, b"\0") + b"q" * 432)
+        entry = self.checked(file)["entries"][0]
+        self.assertEqual((entry["type"], entry["shape"], entry["offset"], entry["length"]),
+                         ("q4_k", [3, 256], 96, 432))
+
     def test_faults(self):
         self.expect_sentence(BAD_INPUT, ("archive", "list", self.folder / "none"), ("none",))
         self.expect_sentence(BAD_INPUT, ("archive", "list", self.folder), ("directory",))

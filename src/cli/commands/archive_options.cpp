@@ -19,7 +19,7 @@ void add_common(CLI::App& command, ArchiveOptions& options) {
 
 ArchiveParsed parse_archive_options(int argc, char** argv) {
   ArchiveParsed parsed;
-  CLI::App app("Parameter archives: IRPA.", "plimsoll archive");
+  CLI::App app("Parameter archives: IRPA, safetensors, GGUF.", "plimsoll archive");
   app.require_subcommand(1);
   CLI::App* list = app.add_subcommand("list", "show every entry: key, type, shape and place");
   list->add_option("FILE", parsed.options.file, "an archive")->required()->type_name("FILE");

@@ -14,7 +14,7 @@ namespace plimsoll::tensor {
 namespace {
 
 constexpr std::string_view known_formats =
-    "IRPA and its relatives are recognised by their first bytes; check that the file is whole";
+    "it is neither IRPA nor safetensors nor GGUF; check that the file is whole";
 
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -29,6 +29,11 @@ ArchiveFormat recognise(const SourceFile& file) {
   const std::string_view text(reinterpret_cast<const char*>(first.data()), length);
   if (text.empty()) fail_input(fmt::format("'{}' is empty: fetch it again", file.path()));
   if (text.starts_with("IRPA")) return ArchiveFormat::irpa;
+  if (text.starts_with("GGUF")) return ArchiveFormat::gguf;
+  if (is_sharded_index(file.path()) || file.path().ends_with(".safetensors") ||
+      (text.size() > 8 && text[8] == '{')) {
+    return ArchiveFormat::safetensors;
+  }
   fail_input(fmt::format("'{}' is no parameter archive that this build knows: {}", file.path(),
                          known_formats));
 }
@@ -39,8 +44,10 @@ bool read_index(ArchiveFormat format, const SourceFile& file, ArchiveFiles& file
     case ArchiveFormat::irpa:
       return read_irpa(file, files, index);
     case ArchiveFormat::safetensors:
+      return is_sharded_index(file.path()) ? read_sharded_safetensors(file, files, index)
+                                           : read_safetensors(file, files, index);
     case ArchiveFormat::gguf:
-      break;
+      return read_gguf(file, files, index);
   }
   fail_internal("an archive's format has no reader");
 }
@@ -49,7 +56,8 @@ bool read_index(ArchiveFormat format, const SourceFile& file, ArchiveFiles& file
 
 ArchiveFiles::ArchiveFiles(std::shared_ptr<const SourceFile> archive, std::string folder)
     : folder_(std::move(folder)) {
-  files_.push_back({archive->path(), "", archive});
+  std::string name = archive->path();
+  files_.push_back({std::move(name), "", std::move(archive)});
 }
 
 std::uint32_t ArchiveFiles::add(std::string_view location) {
@@ -81,6 +89,14 @@ std::expected<std::shared_ptr<const OpenArchive>, Refusal> OpenArchive::open(
     if (const auto key = index->duplicate_key()) {
       fail_input(
           fmt::format("the key '{}' is there twice: which one is meant cannot be known", *key));
+    }
+    std::optional<ArchiveOverlap> overlap;
+    if (format != ArchiveFormat::irpa) {
+      if (!index->find_overlap(overlap)) return std::unexpected(index->refusal());
+      if (overlap) {
+        fail_input(fmt::format("the bytes of '{}' and '{}' overlap: fetch the file again",
+                               overlap->first, overlap->second));
+      }
     }
   } catch (Error& error) {
     if (error.message().starts_with(fmt::format("'{}", path))) throw;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <tuple>
 
 #include "plimsoll/error.h"
 
@@ -90,6 +91,7 @@ bool ArchiveIndex::add(const NewArchiveEntry& entry, MetadataRange metadata) {
 }
 
 bool ArchiveIndex::finish() {
+  if (by_key_.size() == records_.size()) return true;  // already, or nothing to do
   if (!claim(records_.size() * sizeof(std::uint32_t))) return false;
   by_key_.resize(records_.size());
   std::iota(by_key_.begin(), by_key_.end(), 0U);
@@ -100,7 +102,9 @@ bool ArchiveIndex::finish() {
     std::sort(by_key_.begin(), by_key_.end(), before);
   }
   // Less than is claimed, so it cannot be refused.
-  if (reservation_.bytes() != 0) (void)reservation_.resize(used_);
+  if (reservation_.bytes() != 0 && !reservation_.resize(used_)) {
+    fail_internal("a smaller index was refused");
+  }
   return true;
 }
 
@@ -112,6 +116,35 @@ std::optional<std::string_view> ArchiveIndex::duplicate_key() const noexcept {
   return std::nullopt;
 }
 
+bool ArchiveIndex::find_overlap(std::optional<ArchiveOverlap>& overlap) {
+  const std::uint64_t bytes = records_.size() * sizeof(std::uint32_t);
+  if (!claim(bytes)) return false;
+  std::vector<std::uint32_t> by_place(records_.size());
+  std::iota(by_place.begin(), by_place.end(), 0U);
+  const auto before = [this](std::uint32_t a, std::uint32_t b) {
+    const Record& first = records_[a];
+    const Record& second = records_[b];
+    return std::tie(first.file, first.offset, first.length) <
+           std::tie(second.file, second.offset, second.length);
+  };
+  if (!std::is_sorted(by_place.begin(), by_place.end(), before)) {
+    std::sort(by_place.begin(), by_place.end(), before);
+  }
+  const Record* last = nullptr;  // of those that hold bytes
+  for (const std::uint32_t number : by_place) {
+    const Record& record = records_[number];
+    if (record.length == 0) continue;
+    if (last != nullptr && last->file == record.file &&
+        last->offset + last->length > record.offset) {
+      overlap = {last->name(), record.name()};
+      break;
+    }
+    last = &record;
+  }
+  used_ -= bytes;
+  return true;
+}
+
 ArchiveEntry ArchiveIndex::entry(std::size_t index) const {
   const Record& record = records_[index];
   ArchiveEntry entry;
@@ -120,7 +153,7 @@ ArchiveEntry ArchiveIndex::entry(std::size_t index) const {
   entry.type = facts_of(record.type).name;
   if (record.rank >= 0) {
     std::array<std::int64_t, Shape::max_rank> dimensions{};
-    const auto rank = static_cast<std::size_t>(record.rank);
+    const std::size_t rank = static_cast<std::uint8_t>(record.rank);
     for (std::size_t i = 0; i < rank; ++i) dimensions[i] = dimensions_[record.dimensions + i];
     entry.shape = Shape(std::span<const std::int64_t>(dimensions.data(), rank));
   }

@@ -43,6 +43,11 @@ struct MetadataRange {
   std::uint64_t length = 0;
 };
 
+struct ArchiveOverlap {
+  std::string_view first;
+  std::string_view second;
+};
+
 class ArchiveIndex {
  public:
   explicit ArchiveIndex(std::shared_ptr<memory::Budget> budget);
@@ -52,6 +57,9 @@ class ArchiveIndex {
   [[nodiscard]] bool add(const NewArchiveEntry& entry, MetadataRange metadata = {});
   /// Sorts by key. False as above. `duplicate_key` is then told, if there is one.
   [[nodiscard]] bool finish();
+  /// Looks for two entries whose bytes overlap (for formats in which that is a fault). False as
+  /// above. No range may wrap.
+  [[nodiscard]] bool find_overlap(std::optional<ArchiveOverlap>& overlap);
   [[nodiscard]] const Refusal& refusal() const noexcept { return refusal_; }
   [[nodiscard]] std::optional<std::string_view> duplicate_key() const noexcept;
 
@@ -62,6 +70,12 @@ class ArchiveIndex {
   [[nodiscard]] MetadataRange metadata_of(std::size_t index) const;
   [[nodiscard]] std::optional<std::size_t> find(std::string_view key) const;
   [[nodiscard]] std::uint64_t bytes() const noexcept { return used_; }
+  [[nodiscard]] const std::shared_ptr<memory::Budget>& budget() const noexcept { return budget_; }
+  /// Takes over why another index was refused. For readers that need two. Returns false.
+  bool refuse(const Refusal& refusal) {
+    refusal_ = refusal;
+    return false;
+  }
 
  private:
   struct Record {

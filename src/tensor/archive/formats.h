@@ -10,5 +10,12 @@
 namespace plimsoll::tensor {
 
 [[nodiscard]] bool read_irpa(const SourceFile& file, ArchiveFiles& files, ArchiveIndex& index);
+[[nodiscard]] bool read_safetensors(const SourceFile& file, ArchiveFiles& files,
+                                    ArchiveIndex& index);
+/// Of the sharded form: a JSON file that says which shard holds which key.
+[[nodiscard]] bool read_sharded_safetensors(const SourceFile& file, ArchiveFiles& files,
+                                            ArchiveIndex& index);
+[[nodiscard]] bool is_sharded_index(std::string_view path) noexcept;
+[[nodiscard]] bool read_gguf(const SourceFile& file, ArchiveFiles& files, ArchiveIndex& index);
 
 }  // namespace plimsoll::tensor
