@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -73,6 +74,13 @@ std::vector<ValueId> GraphCase::nodes(const std::string& op, std::vector<ValueId
   }
   graph_.nodes.back().outputs = results;
   return results;
+}
+
+Shape GraphCase::shape_of(ValueId input) const {
+  const auto index = std::ranges::find(graph_.inputs, input) - graph_.inputs.begin();
+  return std::get<std::shared_ptr<const OwnedTensor>>(inputs_[static_cast<std::size_t>(index)])
+      ->view()
+      .shape;
 }
 
 GraphCase::Result GraphCase::run(kernels::Target target, int threads) const {

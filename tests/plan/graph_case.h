@@ -48,6 +48,11 @@ class GraphCase {
   void expect_lowered(const std::vector<std::string>& kernels, Tolerance tolerance) const;
   /// The same, whatever the program consists of.
   void expect_results(Tolerance tolerance) const;
+  /// Of an input.
+  [[nodiscard]] Shape shape_of(ValueId input) const;
+  [[nodiscard]] std::shared_ptr<const Graph> graph() const {
+    return std::make_shared<const Graph>(graph_);
+  }
 
  private:
   struct Result {

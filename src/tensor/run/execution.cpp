@@ -8,7 +8,7 @@
 
 #include "plimsoll/error.h"
 #include "tensor/encode/encode_columns.h"
-#include "tensor/plan/unused_nodes.h"
+#include "tensor/run/prepare_program.h"
 #include "tensor/run/strip_run.h"
 
 namespace plimsoll::tensor {
@@ -169,8 +169,7 @@ void Execution::specialise() {
   auto instance = std::make_unique<Instance>(graph_, *services_.operators);
   set_facts(*instance);
   Program& program = instance->advance();
-  if (services_.transform) services_.transform(program);
-  remove_unused_nodes(program);
+  prepare_program(program, services_);
   instance_ = std::move(instance);
 }
 
@@ -341,8 +340,7 @@ std::expected<void, Refusal> Execution::run() {
       }
       stage_name = instance_->waiting_for();
       Program& program = instance_->advance();
-      if (services_.transform) services_.transform(program);
-      remove_unused_nodes(program);
+      prepare_program(program, services_);
       if (!progressed && program.nodes.empty() && !instance_->complete()) {
         fail_internal("the model cannot go on: " + stage_name);
       }

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "tensor/plan/unused_nodes.h"
 #include "tensor/run/execution.h"
+#include "tensor/run/prepare_program.h"
 
 namespace plimsoll::tensor {
 namespace {
@@ -62,8 +62,7 @@ struct Ahead {
     for (;;) {
       const std::size_t decided_before = decided;
       Program& program = instance.advance();
-      if (services.transform) services.transform(program);
-      remove_unused_nodes(program);
+      prepare_program(program, services);
       const bool has_moved = !program.nodes.empty() || decided != decided_before;
       if (!has_moved && !instance.complete()) break;
       StageOptions options;
