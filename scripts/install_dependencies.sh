@@ -10,8 +10,9 @@ set -eu
 build="ca-certificates cmake ninja-build g++ python3 libfmt-dev libcli11-dev nlohmann-json3-dev
   libstb-dev libxxhash-dev zlib1g-dev libprotobuf-dev libasmjit-dev"
 test="ccache git clang-format-19 clang-tidy-19 libgtest-dev libgmock-dev libbenchmark-dev
-  libonnx-testdata python3-venv time valgrind llvm-19"
-fuzz="clang-19 libclang-rt-19-dev"
+  libonnx-testdata python3-venv time valgrind llvm-19 clang-19 lld-19 wasi-libc
+  libclang-rt-19-dev-wasm32"
+fuzz="libclang-rt-19-dev"
 
 wanted=$build
 case "${1:-}" in

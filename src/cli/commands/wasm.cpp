@@ -128,6 +128,8 @@ int wasm(int argc, char** argv) {
         return wasm_validate(parsed.options);
       case WasmCommand::compile:
         return wasm_compile(parsed.options);
+      case WasmCommand::run:
+        return wasm_run(parsed.options);
       case WasmCommand::wast:
         return wasm_wast(parsed.options);
     }

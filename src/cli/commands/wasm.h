@@ -15,6 +15,7 @@ namespace plimsoll::cli {
 [[nodiscard]] int wasm_inspect(const WasmOptions& options);
 [[nodiscard]] int wasm_validate(const WasmOptions& options);
 [[nodiscard]] int wasm_compile(const WasmOptions& options);
+[[nodiscard]] int wasm_run(const WasmOptions& options);
 [[nodiscard]] int wasm_wast(const WasmOptions& options);
 
 }  // namespace plimsoll::cli

@@ -35,6 +35,22 @@ void add_common(CLI::App& command, WasmOptions& options) {
       ->type_name("FILE|-");
 }
 
+void add_run(CLI::App& app, WasmOptions& options) {
+  CLI::App* run =
+      app.add_subcommand("run", "run a module: its exit code is the guest's; a trap's is 134");
+  run->add_option("FILE", options.file, "a WebAssembly module")->required()->type_name("FILE");
+  add_rules(*run, options);
+  add_bounds(*run, options);
+  run->add_option("--invoke", options.invoke,
+                  "the exported function to call, with ARGS by its types; _start unless given")
+      ->type_name("NAME");
+  run->add_option("--stack-size", options.stack_size, "what the guest's calls may take; 1 MiB")
+      ->type_name("SIZE");
+  run->add_option("--json", options.json, "write a report as JSON to a file")->type_name("FILE");
+  run->add_option("ARGS", options.arguments, "what the guest is given; put -- before them");
+  run->callback([&options] { options.command = WasmCommand::run; });
+}
+
 }  // namespace
 
 WasmParsed parse_wasm_options(int argc, char** argv) {
@@ -55,6 +71,7 @@ WasmParsed parse_wasm_options(int argc, char** argv) {
   add_bounds(*compile, parsed.options);
   compile->add_flag("--quiet", parsed.options.quiet, "no text but errors");
   compile->callback([&parsed] { parsed.options.command = WasmCommand::compile; });
+  add_run(app, parsed.options);
   CLI::App* wast = app.add_subcommand(
       "wast", "run scripts of the specification's suite, as made by wasm-tools json-from-wast");
   wast->add_option("FILE", parsed.options.files, "scripts")->required()->type_name("FILE.json...");
