@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -64,6 +65,9 @@ class Archive {
   /// Reads destination.size() bytes of an entry from byte `offset` of it. Throws Error(bad_input)
   /// when the range is not within the entry or the file was cut, Error(failure) on a read error.
   void read(std::size_t index, std::uint64_t offset, std::span<std::byte> destination) const;
+  /// The XXH3 (64 bits) that the archive's contents should have, where it says so; those that this
+  /// project writes do.
+  [[nodiscard]] std::optional<std::uint64_t> stored_hash(std::size_t index) const;
   /// Memory that the index holds.
   [[nodiscard]] std::uint64_t index_bytes() const noexcept;
 
@@ -73,5 +77,45 @@ class Archive {
  private:
   std::shared_ptr<const State> state_;
 };
+
+/// Writes an IRPA archive, laid out as IREE's tools lay them out; types, shapes and hashes go into
+/// each entry's metadata. The file appears under its name when it is whole; until then it is
+/// PATH.part. Move-only; functions are thread-safe but `finish`.
+class ArchiveWriter {
+ public:
+  /// What is to be said of entry `number`. Asked several times, in order; answers must not change,
+  /// and their views live until the next call. Of an external entry `file` is relative to the
+  /// archive; the offset is used for external entries only. An alignment of 0 is 64.
+  using Describe = std::function<ArchiveEntry(std::size_t number)>;
+  /// Writes the index. Throws Error(usage) for entries that cannot be, Error(bad_input) when the
+  /// path cannot be written or another process is writing it, Error(failure) on a full disk.
+  [[nodiscard]] static std::expected<ArchiveWriter, Refusal> create(const std::string& path,
+                                                                    std::size_t count,
+                                                                    const Describe& describe,
+                                                                    std::uint64_t limit_bytes = 0);
+  /// Bytes of a data entry at any position, in any order. What is not written reads as zeros.
+  void write(std::size_t number, std::uint64_t offset, std::span<const std::byte> bytes) const;
+  /// Copies a whole entry (splats and external ones too) through `window` and keeps its hash.
+  void copy(std::size_t number, const Archive& from, std::size_t index,
+            std::span<std::byte> window) const;
+  /// Fills an entry of `length` bytes with a pattern through `window`, and keeps its hash.
+  void fill(std::size_t number, std::uint64_t length, std::span<const std::byte> pattern,
+            std::span<std::byte> window) const;
+  /// Syncs the file and gives it its name.
+  void finish();
+
+  struct State;
+  explicit ArchiveWriter(std::unique_ptr<State> state);
+  ArchiveWriter(ArchiveWriter&& other) noexcept;
+  ArchiveWriter& operator=(ArchiveWriter&& other) noexcept;
+  ~ArchiveWriter();
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// XXH3 (64 bits) of an entry's contents, read through `window`.
+[[nodiscard]] std::uint64_t content_hash(const Archive& archive, std::size_t index,
+                                         std::span<std::byte> window);
 
 }  // namespace plimsoll

@@ -9,7 +9,7 @@ import struct
 
 import harness  # first: it puts the tests' folder on the path
 import jsonschema
-from harness import BAD_INPUT, DOES_NOT_FIT, USAGE, CommandLineTest
+from harness import BAD_INPUT, DOES_NOT_FIT, DONE, USAGE, CommandLineTest
 
 SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "docs" / "schemas"
 
@@ -38,7 +38,7 @@ def irpa(entries) -> bytes:
     return ((header + b"\0" * 8 + table + names).ljust(begin, b"\0") + storage)
 
 
-class Listing(CommandLineTest):
+class ArchiveTest(CommandLineTest):
     def checked(self, file) -> dict:
         schema = json.loads((SCHEMAS / "archive.schema.json").read_text())
         document = self.report("archive", "list", file)
@@ -51,6 +51,83 @@ class Listing(CommandLineTest):
         file.write_bytes(data)
         return file
 
+
+class Writing(ArchiveTest):
+    def entries(self, file):
+        return {entry["key"]: entry for entry in self.checked(file)["entries"]}
+
+    def contents(self, entry) -> bytes:
+        with open(entry["file"], "rb") as file:
+            file.seek(entry["offset"])
+            return file.read(entry["length"])
+
+    def test_create(self):
+        self.write("other.bin", b"0123456789")
+        file = self.folder / "a.irpa"
+        self.expect(DONE, "archive", "create", "-o", file, "--data", "w=2x3xf32=1.5",
+                    "--data", "a=b=4xi8", "--splat", "s=16x2xf16=1", "--external", "e=other.bin:2:4")
+        entries = self.entries(file)
+        self.assertEqual(list(entries), ["s", "w", "a=b", "e"])
+        self.assertEqual(self.contents(entries["w"]), struct.pack("<f", 1.5) * 6)
+        self.assertEqual((entries["w"]["type"], entries["w"]["shape"]), ("f32", [2, 3]))
+        self.assertEqual(self.contents(entries["a=b"]), b"\0" * 4)
+        self.assertEqual((entries["s"]["splat"], entries["s"]["length"]), ("003c", 64))
+        self.assertEqual(self.contents(entries["e"]), b"2345")
+        self.assertEqual([entry["offset"] % 64 for entry in entries.values() if entry["type"] == "f32"],
+                         [0])
+        self.assertIn("4 entries are whole", self.expect(0, "archive", "verify", file).stdout)
+
+    def test_create_refuses_what_makes_no_sense(self):
+        file = self.folder / "a.irpa"
+        for option in (("--data", "w"), ("--data", "=f32"), ("--splat", "s=2xf32"),
+                       ("--data", "w=2xf33"), ("--external", "e=f:1"), ("--external", "e=f:x:1"),
+                       ("--data", "w=f32", "--data", "w=f32")):
+            done = self.start("archive", "create", "-o", file, *option)
+            self.assertIn(done.returncode, (USAGE, BAD_INPUT), option)
+        self.expect_sentence(BAD_INPUT, ("archive", "create", "-o", self.folder / "no/a"), ("no/a",))
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_convert(self):
+        header = json.dumps({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
+                             "b.1": {"dtype": "U8", "shape": [3], "data_offsets": [8, 11]},
+                             "skip.me": {"dtype": "U8", "shape": [1], "data_offsets": [11, 12]}})
+        tensors = self.write("a.safetensors",
+                             struct.pack("<Q", len(header)) + header.encode() + b"wwwwWWWWbbbs")
+        more = self.write("b.irpa", irpa([("w2", b"second"), ("ones", 8, b"\0\0\x80\x3f")]))
+        file = self.folder / "all.irpa"
+        self.expect(DONE, "archive", "convert", tensors, more, "-o", file, "--rename", "w=weight",
+                    "--exclude", "skip*")
+        entries = self.entries(file)
+        self.assertEqual(list(entries), ["weight", "b.1", "w2", "ones"])
+        self.assertEqual(self.contents(entries["weight"]), b"wwwwWWWW")
+        self.assertEqual((entries["weight"]["type"], entries["weight"]["shape"]), ("f32", [2]))
+        self.assertEqual(self.contents(entries["w2"]), b"second")
+        self.assertEqual(entries["ones"]["splat"], "0000803f")
+        self.assertIn("3 of them", self.expect(0, "archive", "verify", file).stdout)
+        # Onto itself: it is read until the new one has its name.
+        self.expect(DONE, "archive", "convert", file, "-o", file)
+        self.assertEqual(self.contents(self.entries(file)["b.1"]), b"bbb")
+        splats = self.folder / "splats.irpa"
+        self.expect(DONE, "archive", "convert", tensors, "-o", splats, "--splat")
+        self.assertEqual([(e["kind"], e["length"]) for e in self.entries(splats).values()],
+                         [("splat", 8), ("splat", 3), ("splat", 1)])
+        self.expect_sentence(BAD_INPUT, ("archive", "convert", tensors, tensors, "-o", file),
+                             ("'w'", "twice"))
+        self.expect_sentence(BAD_INPUT, ("archive", "convert", tensors, "-o", file, "--rename", "x=y"),
+                             ("'x'",))
+
+    def test_verify_finds_damage(self):
+        file = self.folder / "a.irpa"
+        self.expect(DONE, "archive", "create", "-o", file, "--data", "w=1000xf32=1")
+        data = bytearray(file.read_bytes())
+        data[self.entries(file)["w"]["offset"] + 1234] ^= 1
+        file.write_bytes(data)
+        self.expect_sentence(BAD_INPUT, ("archive", "verify", file), ("'w'", "damaged"))
+        self.expect(DONE, "archive", "create", "-o", file, "--external", "e=none.bin:0:4")
+        self.expect_sentence(BAD_INPUT, ("archive", "verify", file), ("none.bin",))
+
+
+class Listing(ArchiveTest):
     def test_irpa(self):
         file = self.write("a.irpa", irpa([("weight", b"0123456789"), ("ones", 8, b"\0\0\x80\x3f")]))
         document = self.checked(file)

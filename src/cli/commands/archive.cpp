@@ -86,14 +86,19 @@ void list_json(const Archive& archive, const std::string& path) {
 
 }  // namespace
 
+std::uint64_t archive_limit(const ArchiveOptions& options) {
+  return options.memory_limit.empty() ? 0 : parse_limit(options.memory_limit);
+}
+
+int archive_refused(const Refusal& refusal) {
+  fmt::print(stderr, "plimsoll: {}\n", printable(refusal.to_string()));
+  return exit_code::does_not_fit;
+}
+
 int archive_list(const ArchiveOptions& options) {
   if (!options.json.empty() && options.json != "-") require_writable(options.json);
-  const std::uint64_t limit = options.memory_limit.empty() ? 0 : parse_limit(options.memory_limit);
-  const auto opened = Archive::open(options.file, limit);
-  if (!opened) {
-    fmt::print(stderr, "plimsoll: {}\n", printable(opened.error().to_string()));
-    return exit_code::does_not_fit;
-  }
+  const auto opened = Archive::open(options.file, archive_limit(options));
+  if (!opened) return archive_refused(opened.error());
   if (!options.json.empty()) {
     list_json(*opened, options.json);
     return exit_code::done;
@@ -114,6 +119,12 @@ int archive(int argc, char** argv) {
   switch (parsed.options.command) {
     case ArchiveCommand::list:
       return archive_list(parsed.options);
+    case ArchiveCommand::create:
+      return archive_create(parsed.options);
+    case ArchiveCommand::convert:
+      return archive_convert(parsed.options);
+    case ArchiveCommand::verify:
+      return archive_verify(parsed.options);
   }
   return exit_code::usage;
 }

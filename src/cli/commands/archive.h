@@ -12,5 +12,13 @@ namespace plimsoll::cli {
 
 /// The commands. Return the exit code; throw Error.
 [[nodiscard]] int archive_list(const ArchiveOptions& options);
+[[nodiscard]] int archive_create(const ArchiveOptions& options);
+[[nodiscard]] int archive_convert(const ArchiveOptions& options);
+[[nodiscard]] int archive_verify(const ArchiveOptions& options);
+
+/// 0 where none was given: what the machine leaves.
+[[nodiscard]] std::uint64_t archive_limit(const ArchiveOptions& options);
+/// Prints a refusal; returns its exit code.
+[[nodiscard]] int archive_refused(const Refusal& refusal);
 
 }  // namespace plimsoll::cli

@@ -3,16 +3,25 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace plimsoll::cli {
 
-enum class ArchiveCommand : unsigned char { list };
+enum class ArchiveCommand : unsigned char { list, create, convert, verify };
 
 struct ArchiveOptions {
   ArchiveCommand command = ArchiveCommand::list;
   std::string file;
   std::string memory_limit;  ///< empty: what the machine or its cgroup leaves
   std::string json;          ///< empty: text
+  std::string output;
+  std::vector<std::string> data;
+  std::vector<std::string> splats;
+  std::vector<std::string> externals;
+  std::vector<std::string> inputs;
+  std::vector<std::string> renames;
+  std::vector<std::string> exclusions;
+  bool as_splats = false;
 };
 
 struct ArchiveParsed {

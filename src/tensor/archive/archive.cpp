@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "plimsoll/error.h"
+#include "tensor/archive/entry_facts.h"
 #include "tensor/archive/formats.h"
 
 namespace plimsoll::tensor {
@@ -126,6 +127,15 @@ std::shared_ptr<const SourceFile> OpenArchive::file_of(std::size_t index) const 
                     path(), about.key, about.length, about.offset, file->path(), file->size()));
   }
   return file;
+}
+
+std::optional<std::uint64_t> OpenArchive::hash_of(std::size_t index) const {
+  const MetadataRange range = index_->metadata_of(index);
+  if (format_ != ArchiveFormat::irpa || range.length > most_facts_bytes) return std::nullopt;
+  std::string text(static_cast<std::size_t>(range.length), '\0');
+  files_->file(0)->read(range.offset, std::as_writable_bytes(std::span(text)));
+  const auto facts = parse_entry_facts(text);
+  return facts ? facts->hash : std::nullopt;
 }
 
 void OpenArchive::read(std::size_t index, std::uint64_t offset,

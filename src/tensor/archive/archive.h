@@ -67,6 +67,8 @@ class OpenArchive {
   /// See plimsoll::Archive::read.
   void read(std::size_t index, std::uint64_t offset, std::span<std::byte> destination) const;
   [[nodiscard]] std::uint64_t index_bytes() const noexcept { return index_->bytes(); }
+  /// The hash of the contents that the archive holds, if it does (ours do).
+  [[nodiscard]] std::optional<std::uint64_t> hash_of(std::size_t index) const;
   [[nodiscard]] MetadataRange metadata_of(std::size_t index) const {
     return index_->metadata_of(index);
   }

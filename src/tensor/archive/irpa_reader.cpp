@@ -5,6 +5,7 @@
 #include <string>
 
 #include "plimsoll/error.h"
+#include "tensor/archive/entry_facts.h"
 #include "tensor/archive/file_window.h"
 #include "tensor/archive/formats.h"
 #include "tensor/archive/irpa.h"
@@ -163,7 +164,27 @@ class HeaderReader {
     if (entry.key.contains('\0')) {
       fail_input(fmt::format("the name of entry {} holds a zero byte", number));
     }
+    const std::string key(entry.key);  // the window moves on
+    entry.key = key;
+    take_facts(about, entry);
     return index_.add(entry, {about.offset, about.length});
+  }
+
+  /// What our own writer says in the metadata; of others' nothing is taken.
+  void take_facts(const Range& about, NewArchiveEntry& entry) {
+    if (about.length < facts_begin.size() || about.length > most_facts_bytes) return;
+    const auto text = names_.at(about.offset, static_cast<std::size_t>(about.length));
+    const auto facts = parse_entry_facts({reinterpret_cast<const char*>(text.data()), text.size()});
+    if (!facts) return;
+    entry.shape = facts->shape;
+    entry.type = facts->type;
+    if (entry.shape && entry.type != ArchiveType::unknown &&
+        archive_bytes(entry.type, *entry.shape) != entry.length) {
+      fail_input(fmt::format(
+          "the metadata of '{}' say {} of shape {}, which are not its {} bytes: make "
+          "the archive again",
+          entry.key, facts_of(entry.type).name, entry.shape->to_string(), entry.length));
+    }
   }
 
   /// Makes a range of the metadata segment absolute.
