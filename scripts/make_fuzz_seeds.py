@@ -18,6 +18,7 @@ import onnx  # noqa: E402
 from onnx import numpy_helper  # noqa: E402
 from PIL import Image  # noqa: E402
 from support import small_models  # noqa: E402
+from support.small_archives import gguf, irpa, safetensors  # noqa: E402
 
 STANDARD = pathlib.Path("/usr/share/libonnx-testdata/data")
 LARGEST = 4096
@@ -43,6 +44,37 @@ def tensor_proto_seeds():
     yield "tensor", bytes([0]) + small.SerializeToString()
     sequence = onnx.helper.make_sequence("s", onnx.SequenceProto.TENSOR, [small, small])
     yield "sequence", bytes([1]) + sequence.SerializeToString()
+
+
+def irpa_seeds():
+    yield "kinds", irpa([("weight", b"0123456789"), ("ones", 8, b"\0\0\x80\x3f")])
+    yield "facts", irpa([("w" + "plimsoll/1\ntype=u8\nshape=2x5\nxxh3=0123456789abcdef\n", b"01")])
+    first = bytearray(irpa([("a", b"1")]).ljust(256, b"\0"))
+    first[16:24] = (256).to_bytes(8, "little")
+    yield "linked", bytes(first) + irpa([("b", b"2")])
+    yield "empty", irpa([])
+
+
+def safetensors_seeds():
+    tensors = [("w", "F32", [2, 1], b"01234567"), ("scalar", "BF16", [], b"ab"), ("f4", "F4", [4], b"cd")]
+    yield "three", bytes([0]) + safetensors(tensors)
+    yield "empty", bytes([0]) + safetensors([])
+    yield "map", bytes([1]) + (b'{"metadata": {"total_size": 8}, "weight_map": '
+                               b'{"w": "1.safetensors", "v": "2.safetensors"}}')
+
+
+def gguf_seeds():
+    def text(value: bytes) -> bytes:
+        return len(value).to_bytes(8, "little") + value
+    number = (4).to_bytes(4, "little")
+    facts = (text(b"general.alignment") + number + (32).to_bytes(4, "little")
+             + text(b"name") + (8).to_bytes(4, "little") + text(b"llama")
+             + text(b"tokens") + (9).to_bytes(4, "little") + (8).to_bytes(4, "little")
+             + (2).to_bytes(8, "little") + text(b"a") + text(b"bc"))
+    tensors = [("w", 0, [2, 3], b"w" * 24), ("q", 8, [32, 2], b"q" * 68)]
+    yield "facts", gguf(tensors, facts, 3)
+    yield "version2", gguf(tensors, version=2)
+    yield "kinds", gguf([(str(kind), kind, [256], b"k" * 1024) for kind in (0, 2, 12, 14, 30)])
 
 
 def npy_seeds():
@@ -84,8 +116,10 @@ def wasm_seeds():
     yield "identity", bytes.fromhex("0061736d0100000001060160017f017f03020100070501016600000a0601040020000b")
 
 
-SEEDS = {"onnx": onnx_seeds, "tensor_proto": tensor_proto_seeds, "npy": npy_seeds,
-         "image": image_seeds, "wasm": wasm_seeds}
+SEEDS = {
+    "irpa": irpa_seeds, "safetensors": safetensors_seeds, "gguf": gguf_seeds, "onnx": onnx_seeds,
+    "tensor_proto": tensor_proto_seeds, "npy": npy_seeds, "image": image_seeds, "wasm": wasm_seeds,
+}
 
 
 def main() -> int:

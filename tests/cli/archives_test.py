@@ -10,32 +10,9 @@ import struct
 import harness  # first: it puts the tests' folder on the path
 import jsonschema
 from harness import BAD_INPUT, DOES_NOT_FIT, DONE, USAGE, CommandLineTest
+from support.small_archives import gguf, irpa, safetensors
 
 SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "docs" / "schemas"
-
-
-def irpa(entries) -> bytes:
-    """An IRPA archive of (name, bytes) and (name, length, pattern)."""
-    table, names, storage = b"", b"", b""
-    for entry in entries:
-        table += b"\0" * (-len(table) % 16)
-        name = entry[0].encode()
-        if len(entry) == 3:
-            kind, alignment = 1, 0
-            tail = struct.pack("<Q16sB", entry[1], entry[2], len(entry[2]))
-        else:
-            kind, alignment = 2, 64
-            storage += b"\0" * (-len(storage) % 64)
-            tail = struct.pack("<QQ", len(storage), len(entry[1]))
-            storage += entry[1]
-        table += struct.pack("<QIQQQQQQ", 60 + len(tail), kind, 0, len(names), len(name),
-                             len(names) + len(name), 0, alignment) + tail
-        names += name
-    begin = 96 + len(table) + len(names)
-    begin += -begin % 64
-    header = struct.pack("<4sHHQQQQ6Q", b"IRPA", 0, 0, 88, 0, 0, len(entries), 96, len(table),
-                         96 + len(table), len(names), begin, len(storage))
-    return ((header + b"\0" * 8 + table + names).ljust(begin, b"\0") + storage)
 
 
 class ArchiveTest(CommandLineTest):
@@ -88,11 +65,8 @@ class Writing(ArchiveTest):
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_convert(self):
-        header = json.dumps({"w": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
-                             "b.1": {"dtype": "U8", "shape": [3], "data_offsets": [8, 11]},
-                             "skip.me": {"dtype": "U8", "shape": [1], "data_offsets": [11, 12]}})
-        tensors = self.write("a.safetensors",
-                             struct.pack("<Q", len(header)) + header.encode() + b"wwwwWWWWbbbs")
+        tensors = self.write("a.safetensors", safetensors([
+            ("w", "F32", [2], b"wwwwWWWW"), ("b.1", "U8", [3], b"bbb"), ("skip.me", "U8", [1], b"s")]))
         more = self.write("b.irpa", irpa([("w2", b"second"), ("ones", 8, b"\0\0\x80\x3f")]))
         file = self.folder / "all.irpa"
         self.expect(DONE, "archive", "convert", tensors, more, "-o", file, "--rename", "w=weight",
@@ -140,11 +114,10 @@ class Listing(ArchiveTest):
         self.assertIn("ones  8 bytes of 0x0000803f", text)
 
     def test_safetensors_and_their_shards(self):
-        header = json.dumps({"w": {"dtype": "BF16", "shape": [1, 2], "data_offsets": [0, 4]}}).encode()
-        file = self.write("a.safetensors", struct.pack("<Q", len(header)) + header + b"wwww")
+        file = self.write("a.safetensors", safetensors([("w", "BF16", [1, 2], b"wwww")]))
         entry = self.checked(file)["entries"][0]
         self.assertEqual((entry["type"], entry["shape"], entry["offset"], entry["length"]),
-                         ("bf16", [1, 2], 8 + len(header), 4))
+                         ("bf16", [1, 2], file.stat().st_size - 4, 4))
         index = self.write("m.safetensors.index.json",
                            json.dumps({"weight_map": {"w": "a.safetensors"}}).encode())
         document = self.checked(index)
@@ -153,12 +126,10 @@ class Listing(ArchiveTest):
         self.assertIn("w  bf16 1x2  4 bytes at", self.expect(0, "archive", "list", file).stdout)
 
     def test_gguf(self):
-        head = (struct.pack("<4sIQQQ", b"GGUF", 3, 1, 0, 1) + b"w"
-                + struct.pack("<IQQIQ", 2, 256, 3, 12, 0))
-        file = self.write("a.gguf", head.ljust(96, b"\0") + b"q" * 432)
+        file = self.write("a.gguf", gguf([("w", 12, [256, 3], b"q" * 432)]))
         entry = self.checked(file)["entries"][0]
         self.assertEqual((entry["type"], entry["shape"], entry["offset"], entry["length"]),
-                         ("q4_k", [3, 256], 96, 432))
+                         ("q4_k", [3, 256], file.stat().st_size - 432, 432))
 
     def test_faults(self):
         self.expect_sentence(BAD_INPUT, ("archive", "list", self.folder / "none"), ("none",))
