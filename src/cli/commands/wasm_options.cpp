@@ -46,6 +46,11 @@ void add_run(CLI::App& app, WasmOptions& options) {
       ->type_name("NAME");
   run->add_option("--stack-size", options.stack_size, "what the guest's calls may take; 1 MiB")
       ->type_name("SIZE");
+  run->add_option("--env", options.environment, "a variable of the guest's environment")
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
   run->add_option("--json", options.json, "write a report as JSON to a file")->type_name("FILE");
   run->add_option("ARGS", options.arguments, "what the guest is given; put -- before them");
   run->callback([&options] { options.command = WasmCommand::run; });

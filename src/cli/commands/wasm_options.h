@@ -14,11 +14,12 @@ struct WasmOptions {
   std::string file;
   std::vector<std::string> files;  ///< of wast
   std::string features = "3.0";
-  std::string memory_limit;            ///< empty: what the machine or its cgroup leaves
-  std::string json;                    ///< empty: text
-  std::string invoke;                  ///< of run; empty: `_start`
-  std::string stack_size;              ///< of run; empty: as the runtime likes
-  std::vector<std::string> arguments;  ///< of run
+  std::string memory_limit;              ///< empty: what the machine or its cgroup leaves
+  std::string json;                      ///< empty: text
+  std::string invoke;                    ///< of run; empty: `_start`
+  std::string stack_size;                ///< of run; empty: as the runtime likes
+  std::vector<std::string> environment;  ///< of run: NAME=VALUE
+  std::vector<std::string> arguments;    ///< of run
   bool quiet = false;
   bool explicit_bounds = false;
 };

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <expected>
+#include <filesystem>
 #include <new>
 #include <optional>
 
@@ -20,6 +22,7 @@
 #include "plimsoll/limit.h"
 #include "wasm/binary/mapped_file.h"
 #include "wasm/runtime/instance.h"
+#include "wasm/wasi/wasi.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -62,7 +65,13 @@ class Run {
     if (auto grown = heap->update(); !grown) return std::unexpected(std::move(grown.error()));
     const auto begin = std::chrono::steady_clock::now();
     wasm::Store store((*code)->engine(), stack_bytes);
-    auto outcome = execute(store, *code);
+    std::expected<void, Refusal> outcome;
+    try {
+      outcome = execute(store, *code);
+    } catch (const wasm::GuestExit& exit) {
+      report_.reason = ExitReason::guest;
+      report_.exit_code = static_cast<int>(exit.code & 0xFFU);  // what the system keeps of it
+    }
     report_.run_seconds = seconds_since(begin);
     return outcome;
   }
@@ -85,19 +94,53 @@ class Run {
   std::expected<void, Refusal> execute(wasm::Store& store,
                                        const std::shared_ptr<const wasm::CodeModule>& code) {
     const wasm::Module& module = code->module();
+    wasm::Wasi wasi(config());
+    std::vector<wasm::External> imports;
+    imports.reserve(module.imports.size());
     for (const wasm::Import& import : module.imports) {
-      fail_input(fmt::format("the module imports {} '{}'.'{}', which nothing here provides",
-                             wasm::external_kind_name(import.kind), module.name(import.module),
-                             module.name(import.field)));
+      imports.emplace_back(resolve(store, wasi, module, import));
     }
-    const auto made = wasm::Instance::create(store, code, {});
+    const auto made = wasm::Instance::create(store, code, imports);
     if (!made) return std::unexpected(made.error());
     if (made->trap != wasm::TrapKind::none) {
       trapped(made->trap);
       return {};
     }
+    wasi.attach(*made->instance);
     call(store, *made->instance);
     return {};
+  }
+
+  [[nodiscard]] wasm::WasiConfig config() const {
+    wasm::WasiConfig config;
+    config.arguments.push_back(std::filesystem::path(options_.file).filename().string());
+    if (options_.invoke.empty()) {  // otherwise they are the function's
+      config.arguments.insert(config.arguments.end(), options_.arguments.begin(),
+                              options_.arguments.end());
+    }
+    for (const std::string& variable : options_.environment) {
+      if (variable.find('=') == std::string::npos || variable.starts_with('=')) {
+        throw Error(ErrorKind::usage,
+                    fmt::format("--env '{}' is not of the form NAME=VALUE", variable));
+      }
+      config.environment.push_back(variable);
+    }
+    return config;
+  }
+
+  static wasm::FunctionRecord* resolve(wasm::Store& store, const wasm::Wasi& wasi,
+                                       const wasm::Module& module, const wasm::Import& import) {
+    wasm::FunctionRecord* found = nullptr;
+    if (import.kind == wasm::ExternalKind::function &&
+        module.name(import.module) == wasm::Wasi::module_name) {
+      found = wasi.find(store, module.name(import.field));
+    }
+    if (found == nullptr) {
+      fail_input(fmt::format("the module imports {} '{}'.'{}', which nothing here provides",
+                             wasm::external_kind_name(import.kind), module.name(import.module),
+                             module.name(import.field)));
+    }
+    return found;
   }
 
   /// `--invoke`, or else what a program begins with: `_start`. A library only has its
@@ -201,6 +244,8 @@ int wasm_run(const WasmOptions& options) {
   }
   if (!options.json.empty()) require_writable(options.json);
   memory::configure_heap();
+  // A guest that writes to a closed pipe is told so, like a program that ignores the signal.
+  (void)std::signal(SIGPIPE, SIG_IGN);
   WasmRunReport report;
   report.file = options.file;
   report.limit_bytes =

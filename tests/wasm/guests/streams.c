@@ -1,0 +1,62 @@
+// Arguments, environment, streams, clocks and random bytes through the C library.
+#include <errno.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static int times(void) {
+  struct timespec real, first, second, resolution;
+  if (clock_gettime(CLOCK_REALTIME, &real) != 0) return 1;
+  if (clock_gettime(CLOCK_MONOTONIC, &first) != 0) return 2;
+  if (clock_gettime(CLOCK_MONOTONIC, &second) != 0) return 3;
+  if (clock_getres(CLOCK_MONOTONIC, &resolution) != 0) return 4;
+  if (second.tv_sec < first.tv_sec || resolution.tv_nsec <= 0) return 5;
+  printf("%lld\n", (long long)real.tv_sec);
+  return 0;
+}
+
+static int echo(void) {
+  char line[64];
+  while (fgets(line, sizeof(line), stdin) != NULL) printf("> %s", line);
+  return ferror(stdin) != 0;
+}
+
+static int random_bytes(void) {
+  unsigned char bytes[256] = {0};
+  int seen[256] = {0}, different = 0;
+  if (getentropy(bytes, sizeof(bytes)) != 0) return 1;
+  for (int i = 0; i < 256; ++i) different += !seen[bytes[i]]++;
+  return different < 64;
+}
+
+int main(int count, char **arguments) {
+  const char *task = count > 1 ? arguments[1] : "";
+  if (strcmp(task, "arguments") == 0) {
+    for (int i = 0; i < count; ++i) printf("[%s]", arguments[i]);
+    for (char **one = environ; *one != NULL; ++one) printf("{%s}", *one);
+    printf("\n");
+    return 0;
+  }
+  if (strcmp(task, "exit") == 0) exit(atoi(arguments[2]));
+  if (strcmp(task, "abort") == 0) abort();
+  if (strcmp(task, "echo") == 0) return echo();
+  if (strcmp(task, "times") == 0) return times();
+  if (strcmp(task, "random") == 0) return random_bytes();
+  if (strcmp(task, "yield") == 0) return sched_yield();
+  if (strcmp(task, "error") == 0) return fprintf(stderr, "to standard error\n") < 0;
+  if (strcmp(task, "closed") == 0) return close(1) != 0 || write(1, "x", 1) != -1 || errno != EBADF;
+  if (strcmp(task, "seek") == 0) return lseek(0, 0, SEEK_SET) != -1 || errno != ESPIPE;
+  if (strcmp(task, "wrong") == 0) return write(0, "x", 1) != -1 || read(77, 0, 0) != -1;
+  if (strcmp(task, "pipe") == 0) {
+    for (int i = 0; i < 100000; ++i) {
+      if (write(1, arguments, 64) < 0) return errno == EPIPE ? 7 : 8;
+    }
+  }
+  return 99;
+}
