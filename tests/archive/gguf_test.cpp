@@ -146,7 +146,7 @@ TEST_F(Gguf, WhatIsNotKnownIsNamed) {
     EXPECT_THAT(refusal_of(write(GgufBytes(version).bytes(""))), HasSubstr("version"));
   }
   EXPECT_THAT(refusal_of(write(GgufBytes(3U << 24).bytes(""))), HasSubstr("big-endian"));
-  for (const std::uint32_t type : {4U, 5U, 31U, 38U, 41U, UINT32_MAX}) {
+  for (const std::uint32_t type : {4U, 5U, 31U, 38U, 42U, UINT32_MAX}) {
     GgufBytes file;
     file.tensor("w", {256}, type, 0);
     EXPECT_THAT(refusal_of(write(file.bytes(std::string(2048, 'w')))), HasSubstr("'w' is of type"));

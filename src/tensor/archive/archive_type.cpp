@@ -9,7 +9,7 @@ namespace plimsoll::tensor {
 namespace {
 
 // In the order of the enumeration.
-constexpr std::array<ArchiveTypeFacts, 48> table = {{
+constexpr std::array<ArchiveTypeFacts, 49> table = {{
     {"", 1, 0},          {"f64", 1, 8},        {"f32", 1, 4},         {"f16", 1, 2},
     {"bf16", 1, 2},      {"i64", 1, 8},        {"i32", 1, 4},         {"i16", 1, 2},
     {"i8", 1, 1},        {"u64", 1, 8},        {"u32", 1, 4},         {"u16", 1, 2},
@@ -22,8 +22,9 @@ constexpr std::array<ArchiveTypeFacts, 48> table = {{
     {"iq2_xs", 256, 74}, {"iq3_xxs", 256, 98}, {"iq1_s", 256, 50},    {"iq4_nl", 32, 18},
     {"iq3_s", 256, 110}, {"iq2_s", 256, 82},   {"iq4_xs", 256, 136},  {"iq1_m", 256, 56},
     {"tq1_0", 256, 54},  {"tq2_0", 256, 66},   {"mxfp4", 32, 17},     {"nvfp4", 64, 36},
+    {"q1_0", 128, 18},
 }};
-static_assert(table.size() == static_cast<std::size_t>(ArchiveType::nvfp4) + 1);
+static_assert(table.size() == static_cast<std::size_t>(ArchiveType::q1_0) + 1);
 
 }  // namespace
 

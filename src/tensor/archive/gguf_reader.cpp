@@ -28,7 +28,7 @@ constexpr std::uint64_t largest_alignment = std::uint64_t{1} << 20;
 
 // By ggml's number; what it has retired is unknown.
 // clang-format off
-constexpr std::array<ArchiveType, 41> types = {
+constexpr std::array<ArchiveType, 42> types = {
     ArchiveType::f32, ArchiveType::f16, ArchiveType::q4_0, ArchiveType::q4_1,
     ArchiveType::unknown, ArchiveType::unknown, ArchiveType::q5_0, ArchiveType::q5_1,
     ArchiveType::q8_0, ArchiveType::q8_1, ArchiveType::q2_k, ArchiveType::q3_k,
@@ -39,7 +39,7 @@ constexpr std::array<ArchiveType, 41> types = {
     ArchiveType::f64, ArchiveType::iq1_m, ArchiveType::bf16, ArchiveType::unknown,
     ArchiveType::unknown, ArchiveType::unknown, ArchiveType::tq1_0, ArchiveType::tq2_0,
     ArchiveType::unknown, ArchiveType::unknown, ArchiveType::unknown, ArchiveType::mxfp4,
-    ArchiveType::nvfp4,
+    ArchiveType::nvfp4, ArchiveType::q1_0,
 };
 // clang-format on
 
