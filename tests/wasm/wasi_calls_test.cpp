@@ -6,7 +6,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <stdexcept>
 
@@ -24,6 +28,7 @@ using wasi::Errno;
 constexpr std::uint64_t budget_bytes = 64 << 20;
 constexpr std::uint32_t end_of_memory = 65536;
 
+/// Without fd_allocate, which would take gigabytes of the disk: files.c calls it.
 constexpr std::array all_names = {"args_get",
                                   "args_sizes_get",
                                   "environ_get",
@@ -50,7 +55,25 @@ constexpr std::array all_names = {"args_get",
                                   "sock_accept",
                                   "sock_recv",
                                   "sock_send",
-                                  "sock_shutdown"};
+                                  "sock_shutdown",
+                                  "fd_advise",
+
+                                  "fd_sync",
+                                  "fd_datasync",
+                                  "fd_filestat_get",
+                                  "fd_filestat_set_size",
+                                  "fd_filestat_set_times",
+                                  "fd_readdir",
+                                  "path_open",
+                                  "path_create_directory",
+                                  "path_remove_directory",
+                                  "path_unlink_file",
+                                  "path_rename",
+                                  "path_link",
+                                  "path_symlink",
+                                  "path_readlink",
+                                  "path_filestat_get",
+                                  "path_filestat_set_times"};
 
 /// A file of its own in memory, which takes the place of a standard stream.
 class MemoryFile {
@@ -70,6 +93,31 @@ class MemoryFile {
 
  private:
   int number_;
+};
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = testing::TempDir() + "plimsoll-wasi-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
+    path_ = name;
+    std::filesystem::create_directory(path_ / "given");
+    std::ofstream(path_ / "beside") << "secret";
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  /// What a guest is given; a file lies beside it.
+  [[nodiscard]] std::filesystem::path path() const { return path_ / "given"; }
+  [[nodiscard]] bool is_untouched_outside() const {
+    std::string text;
+    std::ifstream(path_ / "beside") >> text;
+    const std::filesystem::directory_iterator entries(path_);
+    return text == "secret" && std::distance(begin(entries), end(entries)) == 2;
+  }
+
+ private:
+  std::filesystem::path path_;
 };
 
 /// A guest that is nothing but one page of memory, and the calls.
@@ -95,7 +143,8 @@ class WasiCalls : public testing::Test {
     wasi_ = std::make_unique<Wasi>(
         WasiConfig{.arguments = {"program", "one"},
                    .environment = {"A=1"},
-                   .streams = {in_.number(), out_.number(), error_.number()}});
+                   .streams = {in_.number(), out_.number(), error_.number()},
+                   .directories = {{.host = folder_.path().string(), .guest = "/"}}});
     wasi_->attach(*instance_);
   }
 
@@ -120,6 +169,7 @@ class WasiCalls : public testing::Test {
     return number;
   }
 
+  TemporaryFolder folder_;
   MemoryFile in_;
   MemoryFile out_;
   MemoryFile error_;
@@ -187,13 +237,51 @@ TEST_F(WasiCalls, MoreBuffersThanTheKernelTakesAreTakenInPart) {
 TEST_F(WasiCalls, StreamsHaveNoMoreRightsThanTheyNeed) {
   EXPECT_EQ(call("fd_write", {0, 0, 0, 200}), Errno::not_capable);
   EXPECT_EQ(call("fd_read", {1, 0, 0, 200}), Errno::not_capable);
-  EXPECT_EQ(call("fd_read", {3, 0, 0, 200}), Errno::bad_descriptor);
+  EXPECT_EQ(call("fd_read", {3, 0, 0, 200}), Errno::not_capable);
+  EXPECT_EQ(call("fd_read", {4, 0, 0, 200}), Errno::bad_descriptor);
   EXPECT_EQ(call("fd_read", {0xFFFFFFFF, 0, 0, 200}), Errno::bad_descriptor);
   EXPECT_EQ(call("fd_fdstat_set_rights", {0, UINT64_MAX, 0}), Errno::not_capable);
   EXPECT_EQ(call("fd_fdstat_set_rights", {0, 0, 0}), Errno::success);
   EXPECT_EQ(call("fd_read", {0, 0, 0, 200}), Errno::not_capable);
   EXPECT_EQ(call("fd_prestat_get", {0, 0}), Errno::bad_descriptor);
   EXPECT_EQ(call("sock_shutdown", {0, 0}), Errno::not_socket);
+}
+
+TEST_F(WasiCalls, NamesOfDirectoriesNeedRoom) {
+  EXPECT_EQ(call("fd_prestat_get", {3, end_of_memory - 8}), Errno::success);
+  EXPECT_EQ(get(end_of_memory - 4), 1);
+  EXPECT_EQ(call("fd_prestat_get", {3, end_of_memory - 7}), Errno::fault);
+  EXPECT_EQ(call("fd_prestat_dir_name", {3, end_of_memory - 1, 1}), Errno::success);
+  EXPECT_EQ(call("fd_prestat_dir_name", {3, 0, 0}), Errno::name_too_long);
+  EXPECT_EQ(call("fd_prestat_dir_name", {3, end_of_memory, 1}), Errno::fault);
+}
+
+TEST_F(WasiCalls, PathsAreCheckedBeforeTheyAreUsed) {
+  std::memcpy(memory(), "a\0b", 3);
+  EXPECT_EQ(call("path_create_directory", {3, 0, 3}), Errno::invalid);
+  EXPECT_EQ(call("path_create_directory", {3, 0, 0}), Errno::no_entry);
+  EXPECT_EQ(call("path_create_directory", {3, end_of_memory - 1, 2}), Errno::fault);
+  EXPECT_EQ(call("path_create_directory", {3, 0xFFFFFFFF, 0xFFFFFFFF}), Errno::fault);
+  EXPECT_EQ(call("path_create_directory", {3, 0, 4096}), Errno::name_too_long);
+  EXPECT_EQ(call("path_create_directory", {0, 0, 1}), Errno::not_capable);
+  // Nothing is made when there is nowhere to say what it is called.
+  EXPECT_EQ(call("path_open", {3, 0, 0, 1, 1, UINT64_MAX, 0, 0, end_of_memory - 3}), Errno::fault);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST_F(WasiCalls, ListsOfFilesFitAnyBuffer) {
+  for (const char* name : {"first", "second"}) std::ofstream(folder_.path() / name) << "x";
+  EXPECT_EQ(call("fd_readdir", {3, 1000, 5000, 0, 0}), Errno::success);
+  const std::uint32_t whole = get(0);
+  EXPECT_EQ(whole, 4 * 24 + 1 + 2 + 5 + 6);
+  for (std::uint32_t size = 0; size <= whole; ++size) {
+    std::memset(memory() + 1000, 0x5A, 5000);
+    EXPECT_EQ(call("fd_readdir", {3, 1000, size, 0, 0}), Errno::success);
+    EXPECT_EQ(get(0), size);
+    EXPECT_EQ(memory()[1000 + size], std::byte{0x5A});
+  }
+  EXPECT_EQ(call("fd_readdir", {3, end_of_memory - 10, 11, 0, 0}), Errno::fault);
+  EXPECT_EQ(call("fd_readdir", {3, 1000, 5000, UINT64_MAX, 0}), Errno::invalid);
 }
 
 TEST_F(WasiCalls, TheHostKeepsStreamsThatTheGuestCloses) {
@@ -236,9 +324,12 @@ TEST_F(WasiCalls, AnyNumbersAreAnswered) {
                                                      end_of_memory - 1,
                                                      INT64_MAX,
                                                      end_of_memory};
+  // Paths begin at 0, 1, 2, 3, 8 and 24.
+  constexpr std::string_view texts = "../beside/../new/a/b/c//../../beside/";
   std::mt19937_64 random(20260205);  // NOLINT: the same on each run
   for (int round = 0; round < rounds; ++round) {
     if (round % 50 == 0) restart();
+    std::memcpy(memory(), texts.data(), texts.size());
     const char* name = all_names[random() % all_names.size()];
     FunctionRecord* const record = wasi_->find(*store_, name);
     ASSERT_NE(record, nullptr) << name;
@@ -254,6 +345,7 @@ TEST_F(WasiCalls, AnyNumbersAreAnswered) {
     }
     ASSERT_EQ(::ftruncate(out_.number(), 0), 0);
     ASSERT_EQ(::ftruncate(error_.number(), 0), 0);
+    ASSERT_TRUE(folder_.is_untouched_outside()) << name;
   }
 }
 

@@ -4,9 +4,11 @@ Why it exists: WASI is what they see of the system, and what they must not see o
 """
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
@@ -18,10 +20,12 @@ from harness import BAD_INPUT, DONE, USAGE, CommandLineTest  # noqa: E402
 TRAP = 134
 
 
-class Streams(CommandLineTest):
+class GuestTest(CommandLineTest):
+    source = ""
+
     def setUp(self):
         super().setUp()
-        self.module = build("streams", self.folder, with_library=True)
+        self.module = build(self.source, self.folder, with_library=True)
 
     def run_guest(self, code: int, *arguments, options=(), **streams):
         done = subprocess.run([self.program, "wasm", "run", str(self.module), *options, "--",
@@ -30,6 +34,10 @@ class Streams(CommandLineTest):
                               **{"stdin": subprocess.DEVNULL, **streams})
         self.assertEqual(done.returncode, code, f"{arguments}: {done.stdout}{done.stderr}")
         return done
+
+
+class Streams(GuestTest):
+    source = "streams"
 
     def test_arguments_and_environment(self):
         done = self.run_guest(DONE, "arguments", "", "--json", "ä b",
@@ -76,6 +84,86 @@ class Streams(CommandLineTest):
             path.write_bytes(bytes([0, 0x61, 0x73, 0x6D, 1, 0, 0, 0, 1, 4, 1, 0x60, 0, 0, 2,
                                     len(body)]) + body)
             self.expect_sentence(BAD_INPUT, ("wasm", "run", path), (words,))
+
+
+class Files(GuestTest):
+    source = "files"
+
+    def setUp(self):
+        super().setUp()
+        self.data = self.folder / "data-of-host"
+        (self.data / "sub").mkdir(parents=True)
+        (self.data / "sub" / "file").write_text("inside")
+        outside = self.folder / "outside"
+        outside.mkdir()
+        self.secret = outside / "secret"
+        self.secret.write_text("secret")
+
+    def run_in_data(self, code: int, *arguments):
+        return self.run_guest(code, *arguments, options=("--dir", f"{self.data}::data"))
+
+    def everything(self):
+        """All that lies outside of the directory, with its contents."""
+        return {path: path.read_text() if path.is_file() else None
+                for path in self.folder.rglob("*")
+                if self.data not in (path, *path.parents) and path.suffix != ".wasm"}
+
+    def test_all_that_a_library_does(self):
+        self.run_in_data(DONE, "files")
+        self.assertEqual(sorted(path.name for path in self.data.rglob("*")), ["file", "sub"])
+
+    def test_names_of_directories(self):
+        self.assertEqual(self.run_in_data(DONE, "read", "data/sub/file").stdout, "inside")
+        self.run_in_data(1, "read", "/data-of-host/sub/file")
+        self.run_guest(1, "read", self.secret)
+        host = str(self.data)
+        self.assertEqual(self.run_guest(DONE, "read", f"{host}/sub/file", options=("--dir", host)).stdout,
+                         "inside")
+        two = ("--dir", f"{host}::/", "--dir", f"{self.secret.parent}::/other")
+        self.assertEqual(self.run_guest(DONE, "read", "/sub/file", options=two).stdout, "inside")
+        self.assertEqual(self.run_guest(DONE, "read", "/other/secret", options=two).stdout, "secret")
+        for bad, code in (("::x", USAGE), ("x::", USAGE), (self.folder / "none", BAD_INPUT),
+                          (self.secret, BAD_INPUT)):
+            self.expect_sentence(code, ("wasm", "run", self.module, "--dir", bad), (str(bad),))
+
+    def test_no_way_out(self):
+        for folder in (self.data, self.data / "sub"):
+            (folder / "out").symlink_to(self.secret.parent)
+            (folder / "up").symlink_to("..")
+        (self.data / "sub/up").unlink()
+        (self.data / "sub/up").symlink_to("../..")
+        (self.data / "secret-link").symlink_to(self.secret)
+        (self.data / "root").symlink_to("/")
+        (self.data / "proc-link").symlink_to("/proc")
+        (self.data / "dangling").symlink_to("../created")
+        before = self.everything()
+        self.run_in_data(DONE, "out")
+        self.assertEqual(self.everything(), before)
+
+    def test_a_link_that_changes_meanwhile(self):
+        inside = self.data / "inside"
+        inside.mkdir()
+        (inside / "secret").write_text("inside")
+        names = [self.data / name for name in ("first", "second", "changing")]
+        stop = threading.Event()
+
+        def change():
+            while not stop.is_set():
+                for target in ("inside", "../outside"):
+                    names[0].symlink_to(target)
+                    names[0].rename(names[2])
+
+        changer = threading.Thread(target=change)
+        changer.start()
+        try:
+            self.run_in_data(DONE, "race")
+        finally:
+            stop.set()
+            changer.join()
+
+    def test_waits_for_no_pipe(self):
+        os.mkfifo(self.data / "pipe")
+        self.assertEqual(self.run_in_data(DONE, "read", "data/pipe").stdout, "")
 
 
 if __name__ == "__main__":

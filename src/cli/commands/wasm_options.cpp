@@ -46,6 +46,12 @@ void add_run(CLI::App& app, WasmOptions& options) {
       ->type_name("NAME");
   run->add_option("--stack-size", options.stack_size, "what the guest's calls may take; 1 MiB")
       ->type_name("SIZE");
+  run->add_option("--dir", options.directories,
+                  "a directory that the guest may use, under the name GUEST if one is given")
+      ->type_name("HOST[::GUEST]")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
   run->add_option("--env", options.environment, "a variable of the guest's environment")
       ->type_name("NAME=VALUE")
       ->expected(1)

@@ -19,6 +19,7 @@ struct WasmOptions {
   std::string invoke;                    ///< of run; empty: `_start`
   std::string stack_size;                ///< of run; empty: as the runtime likes
   std::vector<std::string> environment;  ///< of run: NAME=VALUE
+  std::vector<std::string> directories;  ///< of run: HOST or HOST::GUEST
   std::vector<std::string> arguments;    ///< of run
   bool quiet = false;
   bool explicit_bounds = false;

@@ -125,6 +125,16 @@ class Run {
       }
       config.environment.push_back(variable);
     }
+    for (const std::string& directory : options_.directories) {
+      const std::size_t mark = directory.find("::");
+      const std::string host = directory.substr(0, mark);
+      const std::string guest = mark == std::string::npos ? host : directory.substr(mark + 2);
+      if (host.empty() || guest.empty()) {
+        throw Error(ErrorKind::usage,
+                    fmt::format("--dir '{}' is not of the form HOST or HOST::GUEST", directory));
+      }
+      config.directories.push_back({.host = host, .guest = guest});
+    }
     return config;
   }
 

@@ -53,4 +53,38 @@ Errno sock_send(State& state, Number file, Address vectors, Length count, std::u
                 Address size);
 Errno sock_shutdown(State& state, Number file, std::uint32_t how);
 
+// file_calls.cpp
+Errno fd_advise(State& state, Number file, std::uint64_t offset, std::uint64_t length,
+                std::uint32_t advice);
+Errno fd_allocate(State& state, Number file, std::uint64_t offset, std::uint64_t length);
+Errno fd_sync(State& state, Number file);
+Errno fd_datasync(State& state, Number file);
+Errno fd_filestat_get(State& state, Number file, Address result);
+Errno fd_filestat_set_size(State& state, Number file, std::uint64_t size);
+Errno fd_filestat_set_times(State& state, Number file, std::uint64_t accessed,
+                            std::uint64_t modified, std::uint32_t flags);
+Errno fd_readdir(State& state, Number file, Address buffer, Length size, std::uint64_t cookie,
+                 Address result);
+
+// path_calls.cpp
+Errno path_open(State& state, Number directory, std::uint32_t lookup, Address path, Length size,
+                std::uint32_t open_flags, std::uint64_t base, std::uint64_t inheriting,
+                std::uint32_t flags, Address result);
+Errno path_create_directory(State& state, Number directory, Address path, Length size);
+Errno path_remove_directory(State& state, Number directory, Address path, Length size);
+Errno path_unlink_file(State& state, Number directory, Address path, Length size);
+Errno path_rename(State& state, Number from_directory, Address from, Length from_size,
+                  Number to_directory, Address to, Length to_size);
+Errno path_link(State& state, Number from_directory, std::uint32_t lookup, Address from,
+                Length from_size, Number to_directory, Address to, Length to_size);
+Errno path_symlink(State& state, Address text, Length text_size, Number directory, Address path,
+                   Length size);
+Errno path_readlink(State& state, Number directory, Address path, Length size, Address buffer,
+                    Length buffer_size, Address result);
+Errno path_filestat_get(State& state, Number directory, std::uint32_t lookup, Address path,
+                        Length size, Address result);
+Errno path_filestat_set_times(State& state, Number directory, std::uint32_t lookup, Address path,
+                              Length size, std::uint64_t accessed, std::uint64_t modified,
+                              std::uint32_t flags);
+
 }  // namespace plimsoll::wasm::wasi

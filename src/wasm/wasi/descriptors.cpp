@@ -1,7 +1,15 @@
 #include "wasm/wasi/descriptors.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "plimsoll/error.h"
+#include "wasm/wasi/paths.h"
 
 namespace plimsoll::wasm::wasi {
 
@@ -73,6 +81,22 @@ Descriptor standard_stream(int host_number, bool is_input) {
                   rights::filestat_get | rights::poll;
   if (stream.type == FileType::regular_file) stream.rights |= rights::seek | rights::tell;
   return stream;
+}
+
+Descriptor given_directory(const std::string& host, const std::string& guest) {
+  const int opened = ::open(host.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (opened < 0) {
+    fail_input(fmt::format("'{}' cannot be given to the guest as a directory: {}", host,
+                           std::generic_category().message(errno)));
+  }
+  Descriptor directory;
+  directory.file = HostFile::owned(opened);
+  require_confinement(opened);
+  directory.type = FileType::directory;
+  directory.rights = rights::of_directory;
+  directory.inheriting = rights::of_directory | rights::of_file;
+  directory.preopened = guest;
+  return directory;
 }
 
 }  // namespace plimsoll::wasm::wasi

@@ -72,4 +72,8 @@ class DescriptorTable {
 /// own.
 [[nodiscard]] Descriptor standard_stream(int host_number, bool is_input);
 
+/// Throws Error(bad_input) naming the directory, Error(unsupported) where guests cannot be
+/// confined.
+[[nodiscard]] Descriptor given_directory(const std::string& host, const std::string& guest);
+
 }  // namespace plimsoll::wasm::wasi

@@ -1,5 +1,7 @@
 #include "wasm/wasi/wasi.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -72,6 +74,24 @@ std::vector<Call> make_calls() {
   add("fd_fdstat_set_rights", fd_fdstat_set_rights);
   add("fd_prestat_get", fd_prestat_get);
   add("fd_prestat_dir_name", fd_prestat_dir_name);
+  add("fd_advise", fd_advise);
+  add("fd_allocate", fd_allocate);
+  add("fd_sync", fd_sync);
+  add("fd_datasync", fd_datasync);
+  add("fd_filestat_get", fd_filestat_get);
+  add("fd_filestat_set_size", fd_filestat_set_size);
+  add("fd_filestat_set_times", fd_filestat_set_times);
+  add("fd_readdir", fd_readdir);
+  add("path_open", path_open);
+  add("path_create_directory", path_create_directory);
+  add("path_remove_directory", path_remove_directory);
+  add("path_unlink_file", path_unlink_file);
+  add("path_rename", path_rename);
+  add("path_link", path_link);
+  add("path_symlink", path_symlink);
+  add("path_readlink", path_readlink);
+  add("path_filestat_get", path_filestat_get);
+  add("path_filestat_set_times", path_filestat_set_times);
   add("sock_accept", sock_accept);
   add("sock_recv", sock_recv);
   add("sock_send", sock_send);
@@ -91,6 +111,12 @@ Wasi::Wasi(WasiConfig config) : state_(std::make_shared<State>()) {
   for (std::size_t stream = 0; stream < state_->config.streams.size(); ++stream) {
     auto descriptor = wasi::standard_stream(state_->config.streams[stream], stream == 0);
     if (!state_->descriptors.insert(std::move(descriptor))) fail_internal("no room for a stream");
+  }
+  for (const WasiDirectory& directory : state_->config.directories) {
+    if (!state_->descriptors.insert(wasi::given_directory(directory.host, directory.guest))) {
+      fail_input(fmt::format("a guest has {} files open at most, and directories count",
+                             wasi::DescriptorTable::most));
+    }
   }
 }
 

@@ -22,10 +22,17 @@ namespace wasi {
 struct State;
 }
 
+/// A directory of the host under the name that the guest knows it by.
+struct WasiDirectory {
+  std::string host;
+  std::string guest;
+};
+
 struct WasiConfig {
   std::vector<std::string> arguments;      ///< the program's name first
   std::vector<std::string> environment;    ///< "NAME=VALUE"
   std::array<int, 3> streams = {0, 1, 2};  ///< descriptors of the host, borrowed
+  std::vector<WasiDirectory> directories;  ///< guests read and write all below them
 };
 
 /// Thrown through Store::call when the guest ends itself (`proc_exit`, `proc_raise`).
@@ -39,6 +46,7 @@ class Wasi {
  public:
   static constexpr std::string_view module_name = "wasi_snapshot_preview1";
 
+  /// Opens the directories. Throws Error(bad_input) naming one that cannot be opened.
   explicit Wasi(WasiConfig config);
   /// The call of this name as a function of the store; null where preview 1 has none. The function
   /// keeps what it needs alive.
