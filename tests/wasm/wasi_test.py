@@ -75,6 +75,31 @@ class Streams(GuestTest):
             guest.stdout.close()
             self.assertEqual(guest.wait(harness.SECONDS), 7)
 
+    def test_waiting(self):
+        with subprocess.Popen([self.program, "wasm", "run", str(self.module), "--", "wait"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as guest:
+            self.assertEqual(guest.stdout.readline(), b"ready\n")
+            guest.stdin.write(b"four")
+            guest.stdin.flush()
+            self.assertEqual(guest.wait(harness.SECONDS), DONE)
+
+    def test_unknown_imports_as_traps(self):
+        # (import "env" "gone" (func (param i32) (result f64))) (memory (export "memory") 1)
+        # (func (export "_start")) (func (export "use") i32.const 0 call 0 drop)
+        module = bytes([0, 0x61, 0x73, 0x6D, 1, 0, 0, 0, 1, 9, 2, 0x60, 1, 0x7F, 1, 0x7C, 0x60, 0, 0,
+                        2, 12, 1, 3]) + b"env" + bytes([4]) + b"gone" + bytes(
+                            [0, 0, 3, 3, 2, 1, 1, 5, 3, 1, 0, 1, 7, 16, 2, 6]) + b"_start" + bytes(
+                                [0, 1, 3]) + b"use" + bytes(
+                                    [0, 2, 10, 12, 2, 2, 0, 0x0B, 7, 0, 0x41, 0, 0x10, 0, 0x1A, 0x0B])
+        path = self.folder / "unknown.wasm"
+        path.write_bytes(module)
+        self.expect_sentence(BAD_INPUT, ("wasm", "run", path), ("'env'.'gone'", "--unknown-imports"))
+        self.expect(BAD_INPUT, "wasm", "run", path, "--unknown-imports", "error")
+        self.expect(DONE, "wasm", "run", path, "--unknown-imports", "trap")
+        self.expect_sentence(TRAP, ("wasm", "run", path, "--unknown-imports", "trap", "--invoke", "use"),
+                             ("trap: 'env'.'gone' was called",))
+        self.expect(USAGE, "wasm", "run", path, "--unknown-imports", "maybe")
+
     def test_unknown_call(self):
         # (import "wasi_snapshot_preview1" "fd_fly" (func)), then fd_close of a wrong type.
         for name, words in (("fd_fly", "'fd_fly', which nothing"), ("fd_close", "incompatible")):

@@ -57,6 +57,12 @@ void add_run(CLI::App& app, WasmOptions& options) {
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
+  run->add_option_function<std::string>(
+         "--unknown-imports",
+         [&options](const std::string& name) { options.unknown_imports_trap = name == "trap"; },
+         "functions that nothing provides: refuse the module, or stop the guest when it calls one")
+      ->check(CLI::IsMember({"trap", "error"}))
+      ->type_name("trap|error");
   run->add_option("--json", options.json, "write a report as JSON to a file")->type_name("FILE");
   run->add_option("ARGS", options.arguments, "what the guest is given; put -- before them");
   run->callback([&options] { options.command = WasmCommand::run; });

@@ -23,6 +23,7 @@ struct WasmOptions {
   std::vector<std::string> arguments;    ///< of run
   bool quiet = false;
   bool explicit_bounds = false;
+  bool unknown_imports_trap = false;  ///< of run
 };
 
 struct WasmParsed {

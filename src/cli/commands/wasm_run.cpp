@@ -138,19 +138,43 @@ class Run {
     return config;
   }
 
-  static wasm::FunctionRecord* resolve(wasm::Store& store, const wasm::Wasi& wasi,
-                                       const wasm::Module& module, const wasm::Import& import) {
-    wasm::FunctionRecord* found = nullptr;
-    if (import.kind == wasm::ExternalKind::function &&
-        module.name(import.module) == wasm::Wasi::module_name) {
-      found = wasi.find(store, module.name(import.field));
+  wasm::FunctionRecord* resolve(wasm::Store& store, const wasm::Wasi& wasi,
+                                const wasm::Module& module, const wasm::Import& import) {
+    if (import.kind == wasm::ExternalKind::function) {
+      if (module.name(import.module) == wasm::Wasi::module_name) {
+        wasm::FunctionRecord* const found = wasi.find(store, module.name(import.field));
+        if (found != nullptr) return found;
+      }
+      if (options_.unknown_imports_trap) return trapping_import(store, module, import);
     }
-    if (found == nullptr) {
-      fail_input(fmt::format("the module imports {} '{}'.'{}', which nothing here provides",
-                             wasm::external_kind_name(import.kind), module.name(import.module),
-                             module.name(import.field)));
+    fail_input(fmt::format("the module imports {} '{}'.'{}', which nothing here provides{}",
+                           wasm::external_kind_name(import.kind), module.name(import.module),
+                           module.name(import.field),
+                           import.kind == wasm::ExternalKind::function
+                               ? "; --unknown-imports trap runs it until it is called"
+                               : ""));
+  }
+
+  /// A function of the right type that stops its caller.
+  wasm::FunctionRecord* trapping_import(wasm::Store& store, const wasm::Module& module,
+                                        const wasm::Import& import) {
+    const std::uint32_t type = module.functions[import.index].type;
+    const auto parameters = module.types.parameters(type);
+    const auto results = module.types.results(type);
+    const auto names_a_type = [](wasm::ValueType value) {
+      return value.is_reference() && value.heap().is_concrete();
+    };
+    const std::string name =
+        fmt::format("'{}'.'{}'", module.name(import.module), module.name(import.field));
+    if (std::ranges::any_of(parameters, names_a_type) ||
+        std::ranges::any_of(results, names_a_type)) {
+      fail_unsupported(fmt::format("the unknown import {} has a type of the module's own", name));
     }
-    return found;
+    return store.add_host_function(
+        parameters, results, [this, name](std::span<const wasm::Cell>, std::span<wasm::Cell>) {
+          unknown_called_ = name;
+          return wasm::TrapKind::unreachable;
+        });
   }
 
   /// `--invoke`, or else what a program begins with: `_start`. A library only has its
@@ -218,11 +242,15 @@ class Run {
   void trapped(wasm::TrapKind trap) {
     report_.reason = ExitReason::trap;
     report_.exit_code = trap_exit_code;
-    report_.message = wasm::trap_message(trap);
+    report_.message =
+        unknown_called_.empty()
+            ? wasm::trap_message(trap)
+            : fmt::format("{} was called, which nothing here provides", unknown_called_);
   }
 
   const WasmOptions& options_;
   WasmRunReport& report_;
+  std::string unknown_called_;  ///< the import that stopped the guest
 };
 
 void write_report(const WasmOptions& options, WasmRunReport& report) {

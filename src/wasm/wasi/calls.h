@@ -66,6 +66,10 @@ Errno fd_filestat_set_times(State& state, Number file, std::uint64_t accessed,
 Errno fd_readdir(State& state, Number file, Address buffer, Length size, std::uint64_t cookie,
                  Address result);
 
+// poll_calls.cpp
+Errno poll_oneoff(State& state, Address subscriptions, Address events, Length count,
+                  Address result);
+
 // path_calls.cpp
 Errno path_open(State& state, Number directory, std::uint32_t lookup, Address path, Length size,
                 std::uint32_t open_flags, std::uint64_t base, std::uint64_t inheriting,

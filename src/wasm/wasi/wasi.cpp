@@ -92,6 +92,7 @@ std::vector<Call> make_calls() {
   add("path_readlink", path_readlink);
   add("path_filestat_get", path_filestat_get);
   add("path_filestat_set_times", path_filestat_set_times);
+  add("poll_oneoff", poll_oneoff);
   add("sock_accept", sock_accept);
   add("sock_recv", sock_recv);
   add("sock_send", sock_send);

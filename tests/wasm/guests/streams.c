@@ -1,5 +1,6 @@
 // Arguments, environment, streams, clocks and random bytes through the C library.
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,6 +28,26 @@ static int echo(void) {
   return ferror(stdin) != 0;
 }
 
+static int waiting(void) {
+  struct timespec before, after;
+  clock_gettime(CLOCK_MONOTONIC, &before);
+  if (usleep(50000) != 0) return 1;
+  clock_gettime(CLOCK_MONOTONIC, &after);
+  long long passed = (after.tv_sec - before.tv_sec) * 1000000000LL + after.tv_nsec - before.tv_nsec;
+  if (passed < 50000000) return 2;
+  struct timespec until = {after.tv_sec, after.tv_nsec};
+  if (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0) return 3;
+  // Standard input is a pipe that nobody writes to for a while.
+  struct pollfd files[2] = {{0, POLLIN, 0}, {1, POLLOUT, 0}};
+  if (poll(files, 2, -1) != 1 || files[0].revents != 0 || files[1].revents != POLLOUT) return 4;
+  if (poll(files, 1, 20) != 0) return 5;
+  printf("ready\n");
+  fflush(stdout);
+  if (poll(files, 1, -1) != 1 || (files[0].revents & POLLIN) == 0) return 6;
+  char text[8];
+  return read(0, text, sizeof(text)) == 4 ? 0 : 7;
+}
+
 static int random_bytes(void) {
   unsigned char bytes[256] = {0};
   int seen[256] = {0}, different = 0;
@@ -47,6 +68,7 @@ int main(int count, char **arguments) {
   if (strcmp(task, "abort") == 0) abort();
   if (strcmp(task, "echo") == 0) return echo();
   if (strcmp(task, "times") == 0) return times();
+  if (strcmp(task, "wait") == 0) return waiting();
   if (strcmp(task, "random") == 0) return random_bytes();
   if (strcmp(task, "yield") == 0) return sched_yield();
   if (strcmp(task, "error") == 0) return fprintf(stderr, "to standard error\n") < 0;
