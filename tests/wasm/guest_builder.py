@@ -25,7 +25,8 @@ def require_compiler(with_library: bool) -> None:
 def build(name: str, folder: pathlib.Path, with_library: bool) -> pathlib.Path:
     """Compiles NAME.c into FOLDER/NAME.wasm."""
     module = folder / f"{name}.wasm"
-    kind = (["--target=wasm32-wasi"] if with_library
+    # The C stack of the guest is so large that the real one ends first.
+    kind = (["--target=wasm32-wasi", "-Wl,-z,stack-size=67108864"] if with_library
             else ["--target=wasm32", "-nostdlib", "-Wl,--no-entry"])
     subprocess.run(["clang-19", *kind, "-O1", "-Wall", "-Werror", str(SOURCES / f"{name}.c"), "-o",
                     str(module)], check=True)

@@ -100,6 +100,11 @@ class Streams(GuestTest):
                              ("trap: 'env'.'gone' was called",))
         self.expect(USAGE, "wasm", "run", path, "--unknown-imports", "maybe")
 
+    def test_calls_at_the_end_of_the_stack(self):
+        for options in ((), ("--stack-size", "1GiB"), ("--stack-size", "64KiB")):
+            done = self.run_guest(TRAP, "deep", options=(*options, "--dir", str(self.folder)))
+            self.assertRegex(done.stderr, "trap: call stack exhausted")
+
     def test_unknown_call(self):
         # (import "wasi_snapshot_preview1" "fd_fly" (func)), then fd_close of a wrong type.
         for name, words in (("fd_fly", "'fd_fly', which nothing"), ("fd_close", "incompatible")):

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,6 +49,14 @@ static int waiting(void) {
   return read(0, text, sizeof(text)) == 4 ? 0 : 7;
 }
 
+// Calls of the system from every depth, until the stack ends. The C library's own stack is memory.
+static __attribute__((noinline)) unsigned deeper(unsigned depth) {
+  if (write(1, "", 0) != 0) return 0;
+  struct stat status;
+  if (stat("nothing", &status) == 0) return 0;
+  return deeper(depth + 1) * 3 + depth;
+}
+
 static int random_bytes(void) {
   unsigned char bytes[256] = {0};
   int seen[256] = {0}, different = 0;
@@ -69,6 +78,7 @@ int main(int count, char **arguments) {
   if (strcmp(task, "echo") == 0) return echo();
   if (strcmp(task, "times") == 0) return times();
   if (strcmp(task, "wait") == 0) return waiting();
+  if (strcmp(task, "deep") == 0) return (int)deeper(0) == 0;
   if (strcmp(task, "random") == 0) return random_bytes();
   if (strcmp(task, "yield") == 0) return sched_yield();
   if (strcmp(task, "error") == 0) return fprintf(stderr, "to standard error\n") < 0;
