@@ -251,6 +251,18 @@ TEST_F(Irpa, AMillionEntriesTakeMemoryInProportion) {
   EXPECT_THAT(refused.error().purpose, HasSubstr("index"));
 }
 
+TEST_F(Irpa, PathsOfExternalFilesAreClaimedToo) {
+  IrpaBytes file;
+  for (int i = 0; i < 10'000; ++i) {
+    const std::string number = std::to_string(i);
+    file.external("w" + number, "folder/file." + number, 0, 1);
+  }
+  const std::string path = write(file.bytes());
+  const auto archive = opened(path);
+  EXPECT_GT(archive->index_bytes(), 10'000U * 350);
+  EXPECT_FALSE(OpenArchive::open(path, memory::Budget::root("test", 2 << 20)).has_value());
+}
+
 TEST_F(Irpa, TheIndexOfAHugeFileIsReadAlone) {
   IrpaBytes file;
   file.data("weight", "some bytes");

@@ -6,6 +6,8 @@ Why it exists: archives come from elsewhere and go elsewhere; scripts rely on th
 import json
 import pathlib
 import struct
+import subprocess
+import time
 
 import harness  # first: it puts the tests' folder on the path
 import jsonschema
@@ -89,6 +91,30 @@ class Writing(ArchiveTest):
                              ("'w'", "twice"))
         self.expect_sentence(BAD_INPUT, ("archive", "convert", tensors, "-o", file, "--rename", "x=y"),
                              ("'x'",))
+
+    def test_a_killed_writer_leaves_the_old_archive(self):
+        source, file = self.folder / "source.irpa", self.folder / "a.irpa"
+        self.expect(DONE, "archive", "create", "-o", source, "--data", "w=100x1000x1000xi8=3")
+        self.expect(DONE, "archive", "create", "-o", file, "--data", "old=4xi8=1")
+        old = file.read_bytes()
+        for milliseconds in (0, 5, 10, 20, 40):
+            process = subprocess.Popen([self.program, "archive", "convert", source, "-o", file])
+            time.sleep(milliseconds / 1000)
+            process.kill()
+            process.wait()
+            if file.read_bytes() != old:
+                self.assertIn("are whole", self.expect(DONE, "archive", "verify", file).stdout)
+                self.assertEqual(list(self.entries(file)), ["w"])
+                break
+        self.expect(DONE, "archive", "convert", source, "-o", file)
+        self.assertIn("1 of them", self.expect(DONE, "archive", "verify", file).stdout)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["a.irpa", "source.irpa"])
+
+    def test_a_million_entries_take_what_their_index_takes(self):
+        file = self.write("a.irpa", irpa([(f"layer.{i}", 4, b"abcd") for i in range(200_000)]))
+        document = self.report("archive", "list", file)
+        self.assertLess(document["index_bytes"], 1.5 * file.stat().st_size)
+        self.assertLess(document["kernel_peak_bytes"], document["index_bytes"] + (8 << 20))
 
     def test_verify_finds_damage(self):
         file = self.folder / "a.irpa"

@@ -9,7 +9,7 @@ import struct
 
 def irpa(entries) -> bytes:
     """An IRPA archive of (name, bytes) and (name, length, pattern)."""
-    table, names, storage = b"", b"", b""
+    table, names, storage = bytearray(), bytearray(), bytearray()
     for entry in entries:
         table += b"\0" * (-len(table) % 16)
         name = entry[0].encode()

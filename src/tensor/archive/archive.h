@@ -26,6 +26,10 @@ class ArchiveFiles {
   ArchiveFiles(std::shared_ptr<const SourceFile> archive, std::string folder);
   /// The number of the file at `location` below the folder; the same for the same location.
   [[nodiscard]] std::uint32_t add(std::string_view location);
+  /// What `add` of a new location takes in memory, about.
+  [[nodiscard]] std::uint64_t bytes_for(std::string_view location) const noexcept {
+    return sizeof(Named) + 3 * location.size() + folder_.size() + 128;
+  }
   /// Throws what SourceFile::open_below throws.
   [[nodiscard]] std::shared_ptr<const SourceFile> file(std::uint32_t number) const;
   [[nodiscard]] const std::string& name(std::uint32_t number) const { return files_[number].name; }

@@ -71,6 +71,8 @@ class ArchiveIndex {
   [[nodiscard]] std::optional<std::size_t> find(std::string_view key) const;
   [[nodiscard]] std::uint64_t bytes() const noexcept { return used_; }
   [[nodiscard]] const std::shared_ptr<memory::Budget>& budget() const noexcept { return budget_; }
+  /// Claims what a reader keeps beside the index: names of files. False as `add`.
+  [[nodiscard]] bool claim_beside(std::uint64_t bytes) { return claim(bytes); }
   /// Takes over why another index was refused. For readers that need two. Returns false.
   bool refuse(const Refusal& refusal) {
     refusal_ = refusal;

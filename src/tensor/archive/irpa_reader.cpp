@@ -153,7 +153,7 @@ class HeaderReader {
         break;
       case static_cast<std::uint32_t>(irpa::EntryType::external):
         require_size(bytes, irpa::external_bytes, "external", number);
-        read_external(bytes, number, entry);
+        if (!read_external(bytes, number, entry)) return false;
         break;
       default:
         fail_unsupported(
@@ -245,7 +245,7 @@ class HeaderReader {
     entry.offset = storage_.offset + range.offset;
   }
 
-  void read_external(std::span<const std::byte> bytes, std::uint64_t number,
+  bool read_external(std::span<const std::byte> bytes, std::uint64_t number,
                      NewArchiveEntry& entry) {
     const Range path = metadata_range(load_range(bytes, 60), "path", number);
     const Range range = load_range(bytes, 76);
@@ -263,10 +263,11 @@ class HeaderReader {
     const auto text = names_.at(path.offset, static_cast<std::size_t>(path.length));
     const std::size_t before = files_.size();
     entry.kind = ArchiveEntryKind::external;
-    entry.file = files_.add({reinterpret_cast<const char*>(text.data()), text.size()});
+    const std::string_view location(reinterpret_cast<const char*>(text.data()), text.size());
+    entry.file = files_.add(location);
     entry.offset = range.offset;
     entry.length = range.length;
-    if (files_.size() == before) return;
+    if (files_.size() == before) return true;
     if (path.length > metadata_.length - named_) {
       fail_input(
           fmt::format("paths and names overlap: up to entry {} they have more bytes than the "
@@ -274,6 +275,7 @@ class HeaderReader {
                       number));
     }
     named_ += path.length;
+    return index_.claim_beside(files_.bytes_for(location));
   }
 
   const SourceFile& file_;

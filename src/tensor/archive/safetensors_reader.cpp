@@ -144,14 +144,16 @@ bool read_sharded_safetensors(const SourceFile& file, ArchiveFiles& files, Archi
   // What the map says: key and shard. Only in use until the shards are read.
   ArchiveIndex wanted(index.budget());
   std::uint32_t shards = 0;
-  const bool whole = read_weight_map(file, {0, file.size()},
-                                     [&](const std::string& key, const std::string& shard) {
-                                       NewArchiveEntry entry;
-                                       entry.key = key;
-                                       entry.file = files.add(shard);
-                                       shards = std::max(shards, entry.file);
-                                       return wanted.add(entry);
-                                     });
+  const bool whole = read_weight_map(
+      file, {0, file.size()}, [&](const std::string& key, const std::string& shard) {
+        NewArchiveEntry entry;
+        entry.key = key;
+        const std::size_t before = files.size();
+        entry.file = files.add(shard);
+        if (files.size() != before && !wanted.claim_beside(files.bytes_for(shard))) return false;
+        shards = std::max(shards, entry.file);
+        return wanted.add(entry);
+      });
   if (!whole || !wanted.finish()) return index.refuse(wanted.refusal());
   if (const auto key = wanted.duplicate_key()) {
     fail_input(fmt::format("'weight_map' names the key '{}' twice", *key));
