@@ -230,6 +230,7 @@ TEST(Parking, WaitersAreWokenInOrderAndTimeOut) {
   std::atomic<int> waiting = 0;
   std::atomic<int> woken = 0;
   std::vector<std::thread> threads;
+  threads.reserve(3);
   for (int index = 0; index < 3; ++index) {
     threads.emplace_back([&] {
       const auto counted = [&] {

@@ -111,6 +111,7 @@ class BodyWalker : public BodyChecker {
     begin_instruction(reader_->offset());
     const std::uint32_t number = read_opcode();
     const OpcodeInfo& info = opcode_table[number];
+    // NOLINTNEXTLINE(clang-analyzer-optin.core.EnumCastOutOfRange): unknown ones are refused below
     const auto opcode = static_cast<Opcode>(number);
     set_opcode(opcode);
     if (!features_.allowed.has(info.feature)) [[unlikely]] {

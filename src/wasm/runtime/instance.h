@@ -49,7 +49,7 @@ class Instance {
  private:
   Instance(Store& store, std::shared_ptr<const CodeModule> code);
   void bind_imports(std::span<const External> imports);
-  void bind_import(const Import& import, const External& external);
+  void bind_import(const Import& import, const External& given);
   [[nodiscard]] std::expected<void, Refusal> make_memories();
   [[nodiscard]] std::expected<void, Refusal> make_tables();
   void make_functions();

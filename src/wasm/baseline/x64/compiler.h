@@ -216,8 +216,8 @@ class Compiler : public IgnoringVisitor {
   // compiler_variable.cpp
   void assign_local(std::uint32_t index, const Slot& value);
   void choose(Register chosen, Register other, x86::CondCode condition);
-  void load_cell(Register into, x86::Mem from, ValueType::Kind kind);
-  void store_cell(x86::Mem into, Register from, ValueType::Kind kind);
+  void load_cell(Register into, const x86::Mem& from, ValueType::Kind kind);
+  void store_cell(const x86::Mem& into, Register from, ValueType::Kind kind);
   /// Pops into a register of its own, which may be changed; pinned until unpin().
   [[nodiscard]] Register pop_changeable();
   /// Pops into some register, which must not be changed; pinned.
@@ -235,7 +235,7 @@ class Compiler : public IgnoringVisitor {
   void load_memory_view(Register into, std::uint32_t memory);
   [[nodiscard]] static x86::Mem sized(x86::Mem memory, std::uint32_t bytes);
   void store_constant(const x86::Mem& into, std::int32_t value, std::uint32_t bytes);
-  [[nodiscard]] bool has_memory() const { return checker_->module().memories.size() != 0; }
+  [[nodiscard]] bool has_memory() const { return !checker_->module().memories.empty(); }
 
   // compiler_atomic.cpp
   [[nodiscard]] x86::Mem aligned_address(const Slot& index, const MemoryArgument& argument,

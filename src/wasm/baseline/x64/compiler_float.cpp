@@ -141,7 +141,7 @@ void Compiler::float_binary(Opcode opcode) {
   }
   const Slot right = values_.pop();
   const Register into = in_changeable_register(values_.pop());
-  const auto apply = [&](auto operand) {
+  const auto apply = [&](const auto& operand) {
     switch (kind) {
       case Opcode::f32_add:
         is_double ? as_.addsd(xmm(into), operand) : as_.addss(xmm(into), operand);

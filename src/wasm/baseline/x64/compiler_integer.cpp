@@ -138,7 +138,7 @@ void Compiler::integer_binary(Opcode opcode, bool is_64) {
     std::swap(left, right);
   }
   const Register into = in_changeable_register(left);
-  const auto apply = [&](auto operand) {
+  const auto apply = [&](const auto& operand) {
     const x86::Gp target = is_64 ? gp64(into) : gp32(into);
     switch (opcode) {
       case Opcode::i32_add:
@@ -178,7 +178,7 @@ void Compiler::shift(Opcode opcode, bool is_64) {
   const Kind kind = is_64 ? Kind::i64 : Kind::i32;
   const Slot count = values_.pop();
   const Slot value = values_.pop();
-  const auto apply = [&](Register into, auto operand) {
+  const auto apply = [&](Register into, const auto& operand) {
     const x86::Gp target = is_64 ? gp64(into) : gp32(into);
     switch (opcode) {
       case Opcode::i32_shl:

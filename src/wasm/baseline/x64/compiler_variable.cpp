@@ -131,7 +131,7 @@ void Compiler::global_set(std::uint32_t index, ValueType type) {
   values_.unpin();
 }
 
-void Compiler::load_cell(Register into, x86::Mem from, ValueType::Kind kind) {
+void Compiler::load_cell(Register into, const x86::Mem& from, ValueType::Kind kind) {
   if (!is_vector(into)) {
     as_.mov(kind == ValueType::Kind::i32 ? gp32(into) : gp64(into), from);
   } else if (kind == ValueType::Kind::f32) {
@@ -143,7 +143,7 @@ void Compiler::load_cell(Register into, x86::Mem from, ValueType::Kind kind) {
   }
 }
 
-void Compiler::store_cell(x86::Mem into, Register from, ValueType::Kind kind) {
+void Compiler::store_cell(const x86::Mem& into, Register from, ValueType::Kind kind) {
   if (!is_vector(from)) {
     as_.mov(into, kind == ValueType::Kind::i32 ? gp32(from) : gp64(from));
   } else if (kind == ValueType::Kind::f32) {

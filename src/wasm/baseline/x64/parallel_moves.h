@@ -12,6 +12,7 @@ namespace plimsoll::wasm::baseline {
 /// the scratch registers, then what comes from memory and constants. Does not change the flags.
 class ParallelMoves {
  public:
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): the arrays are set as they are used
   ParallelMoves(x86::Assembler& assembler, ValueStack& values)
       : assembler_(assembler), values_(values) {}
 

@@ -57,7 +57,7 @@ class ValueStack {
   void push_copy(std::uint32_t index);
   /// Takes the top off. Its register stays pinned until unpin(): the caller reads it.
   Slot pop();
-  void drop_to(std::uint32_t size);
+  void drop_to(std::uint32_t wanted);
 
   /// Changes where a slot is; register counts follow.
   void set_place(std::uint32_t index, const Slot& slot);
