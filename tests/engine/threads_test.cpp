@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine_models.h"
+#include "memory/probe.h"
 #include "plimsoll/engine.h"
 
 namespace plimsoll::engine_test {
@@ -48,6 +49,7 @@ TEST(Threads, EachRunsASessionOfOneModel) {
 
 TEST(Threads, LoadTheSameWeightsOnce) {
   const ModelFile file(product_model(1024, 4096));  // 16 MiB
+  [[maybe_unused]] const std::uint64_t touched_before = memory::probe_process().resident_file_bytes;
   const Engine engine = Engine::create({});
   const Model model = engine.open(file.path());
   std::vector<Session> sessions;
@@ -65,11 +67,13 @@ TEST(Threads, LoadTheSameWeightsOnce) {
   for (const Session& session : sessions) EXPECT_TRUE(all_are(session.output("y"), 1024));
   EXPECT_GE(engine.reserved_bytes(), 16U << 20);
 #ifdef PLIMSOLL_SANITIZED
-  // Pages of the program count, and code of a sanitizer is several times as large.
-  EXPECT_LT(engine.reserved_bytes(), 48U << 20);
+  // Pages of the program that were touched meanwhile are reserved too: a sanitizer's are as many as
+  // a copy of the weight, so they are measured here. The bound for all the rest is the same.
+  const std::uint64_t touched = memory::probe_process().resident_file_bytes - touched_before;
 #else
-  EXPECT_LT(engine.reserved_bytes(), 32U << 20);
+  const std::uint64_t touched = 0;
 #endif
+  EXPECT_LT(engine.reserved_bytes(), (32U << 20) + touched);
 }
 
 TEST(Threads, HandASessionOn) {
