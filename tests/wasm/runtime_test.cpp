@@ -7,6 +7,7 @@
 #include <csetjmp>
 #include <stdexcept>
 #include <thread>
+#include <tuple>
 
 #include "memory/budget.h"
 #include "plimsoll/error.h"
@@ -191,7 +192,7 @@ TEST(Runtime, ImportsOfAnotherTypeAreRefusedByName) {
   const auto code = compiled(engine, calls_host());
   const std::vector<External> imports = {host};
   try {
-    (void)Instance::create(store, code, imports);
+    std::ignore = Instance::create(store, code, imports);
     ADD_FAILURE() << "it links";
   } catch (const Error& error) {
     EXPECT_THAT(error.message(), ::testing::HasSubstr("function 'a'.'b' has another type"));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 #include "memory/budget.h"
 #include "plimsoll/error.h"
@@ -104,9 +105,9 @@ TEST(Streaming, AfterItsEndADecoderTakesNoMore) {
   DecodeListener nobody;
   ModuleDecoder decoder(budget, FeatureSet::wasm_3(), nobody);
   const Bytes garbage{1, 2, 3, 4, 5, 6, 7, 8};
-  EXPECT_THROW((void)decoder.feed(garbage.get()), Error);
-  EXPECT_THROW((void)decoder.feed(garbage.get()), Error);
-  EXPECT_THROW((void)decoder.finish(), Error);
+  EXPECT_THROW(std::ignore = decoder.feed(garbage.get()), Error);
+  EXPECT_THROW(std::ignore = decoder.feed(garbage.get()), Error);
+  EXPECT_THROW(std::ignore = decoder.finish(), Error);
 }
 
 }  // namespace

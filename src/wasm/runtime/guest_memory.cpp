@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace plimsoll::wasm {
@@ -88,7 +89,7 @@ std::int64_t GuestMemory::grow(std::uint64_t pages) {
     return -1;
   }
   if (!make_accessible(bytes)) {
-    (void)claim_.resize(before * wasm_page_bytes);
+    std::ignore = claim_.resize(before * wasm_page_bytes);
     return -1;
   }
   return static_cast<std::int64_t>(before);

@@ -24,6 +24,7 @@ namespace plimsoll::wasm::reference {
   return number << 2U | 2U;
 }
 [[nodiscard]] inline const FunctionRecord& to_function(std::uint64_t reference) noexcept {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that came as a number
   return *reinterpret_cast<const FunctionRecord*>(reference);
 }
 

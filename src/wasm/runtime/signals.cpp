@@ -33,8 +33,10 @@ bool turn_into_trap(ucontext_t& machine) noexcept {
   if (store == nullptr || store->activation == nullptr) return false;
   auto* registers = machine.uc_mcontext.gregs;
   const auto address = static_cast<std::uintptr_t>(registers[REG_RIP]);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that came as a number
   const code::CodeOwner* owner = code::find_code_owner(reinterpret_cast<const void*>(address));
   if (owner == nullptr) return false;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that came as a number
   const int kind = owner->trap_kind_at(reinterpret_cast<const std::byte*>(address));
   if (kind < 0) return false;
   Activation& activation = *store->activation;

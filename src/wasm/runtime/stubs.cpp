@@ -109,6 +109,7 @@ std::expected<std::unique_ptr<Stubs>, Refusal> Stubs::create(
       (*memory)->add({reinterpret_cast<const std::byte*>(buffer.data()), buffer.size()});
   if (!base) return std::unexpected(base.error());
   std::unique_ptr<Stubs> stubs(new Stubs);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that came as a number
   stubs->enter_ = reinterpret_cast<Enter>(reinterpret_cast<std::uintptr_t>(*base));
   stubs->trap_exit_ = reinterpret_cast<std::uint64_t>(*base + offsets.trap_exit);
   stubs->host_call_ = *base + offsets.host_call;
